@@ -11,13 +11,13 @@ from pathlib import Path, PurePosixPath
 from random import Random
 
 from bench.quality.sets import present
-from bench.quality.vaults import read_notes
+from bench.quality.vaults import FENCED, plain, read_notes
 from cuetrail.evaluate import SEED
 
 VAULTS = ("dendron-site", "blue-book")
 DRAWN = 300
 FRONT = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
-TITLE = re.compile(r"^title:\s*(.+?)\s*$", re.MULTILINE)
+TITLE = re.compile(r"^title:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
 HEADING = re.compile(r"^# +(.+?)\s*#*$", re.MULTILINE)
 
 
@@ -61,11 +61,11 @@ def own_titles(notes: Mapping[str, str]) -> list[Asked]:
 
 
 def title_of(path: str, text: str) -> str:
-    """The title in the front matter, else the first heading of level one, else the name of the file."""
+    """The title in the front matter, else the first heading of level one, else the file's name; as people say it."""
     front = FRONT.match(text)
     found = TITLE.search(front[1]) if front else None
-    found = found or HEADING.search(text)
-    return found[1].strip("'\" ") if found else PurePosixPath(path).stem
+    found = found or HEADING.search(FENCED.sub("", text))
+    return plain(found[1].strip("'\" ")) if found else PurePosixPath(path).stem
 
 
 def _read(data: Path, name: str) -> Iterator[Asked]:

@@ -25,6 +25,7 @@ from cuetrail.model import TextQuery, Where
 from cuetrail.text import names
 from cuetrail.text.normalise import clean, norm_tag, pieces
 from cuetrail.text.word_lists import (
+    ASKING_WORDS,
     CATCH_ALL_WORDS,
     FUNCTION_WORDS,
     MONTHS,
@@ -363,6 +364,11 @@ def without_answer_form(raw: str, words: Sequence[str]) -> list[str]:
     return rest if len(rest) >= _FEWEST_WORDS else list(words)
 
 
+# A longer cue has no topic as a whole.
+LONGEST_TOPIC = 200
+_AROUND_TOPIC = " \t\n?!.,;:\"'“”‘’«»"
+
+
 def asks_for_anything(cue: str) -> bool:
     """True if a cue, given without its dates, names no topic.
 
@@ -370,6 +376,25 @@ def asks_for_anything(cue: str) -> bool:
     [True, True, False]
     """
     return all(word in FUNCTION_WORDS or word in CATCH_ALL_WORDS for word in _WORD.findall(cue.lower()))
+
+
+def possible_topics(cue: str) -> list[str]:
+    """Returns what a cue may be about as a whole, longest first: the cue, and the cue without words that only ask.
+
+    >>> possible_topics("What did I write about the Grey Heron?")[-3:]
+    ['about the Grey Heron', 'the Grey Heron', 'Grey Heron']
+    """
+    words = cue[:LONGEST_TOPIC].split()
+    first = next((i for i, word in enumerate(words) if not _only_asks(word)), len(words))
+    last = next((i for i in range(len(words), first, -1) if not _only_asks(words[i - 1])), len(words))
+    spans = [" ".join(words[i:j]) for i in range(first + 1) for j in range(last, len(words) + 1)]
+    bare = [span.strip(_AROUND_TOPIC) for span in spans]
+    return sorted(dict.fromkeys(span for span in (*spans, *bare) if span), key=len, reverse=True)
+
+
+def _only_asks(word: str) -> bool:
+    plain = word.strip(_AROUND_TOPIC).lower()
+    return plain in FUNCTION_WORDS or plain in CATCH_ALL_WORDS or plain in ASKING_WORDS
 
 
 # --- dates: a day, a month, a season, a year, "two weeks ago", "since May"

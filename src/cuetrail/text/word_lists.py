@@ -93,6 +93,14 @@ CATCH_ALL_WORDS = _words(
 )
 """Words of a query that asks for no particular topic ("what happened?")."""
 
+ASKING_WORDS = _words(
+    """
+    describe explain find found know look mean means note noted notes remember remind said say says show tell think
+    thought write written wrote
+    """
+)
+"""Words that ask for a topic without being part of it ("what did I write about ...?")."""
+
 ABBREVIATIONS = _words(
     """
     dr mr mrs ms prof st sr jr rev gen col sgt capt lt hon pres gov sen rep vs etc eg ie cf al ca approx resp incl excl

@@ -175,6 +175,8 @@ def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
     if path := why.get("path"):
         start = f"{short_id(path[0]['src'])} → " if "energy" in path[0] else ""
         yield "path", start + " → ".join(_hop_text(hop) for hop in path)
+    if why.get("topic"):
+        yield "title", "is what you asked for, so it comes first"
     if why.get("repeats"):
         yield "repeats", f"{short_id(why['repeats'])}, and keeps half of its score"
     yield "id", short_id(hit.node.id)

@@ -14,13 +14,14 @@ from itertools import chain
 from cuetrail.errors import EmbedderError
 from cuetrail.formulas import DAY, fused
 from cuetrail.model import Node, SearchHit, TextQuery, Where
-from cuetrail.recall.query import Span, asks_for_anything, read_dates, without_answer_form
+from cuetrail.recall.query import Span, asks_for_anything, possible_topics, read_dates, without_answer_form
 from cuetrail.recall.stage_types import Anchor, Anchored, RecallContext
 from cuetrail.recall.weights import Fusion, Trail
+from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.read import PageRequest
 from cuetrail.store.vector_space import QueryVector
 from cuetrail.text.names import MOST_ALIASES, WordRun, fold, name_variants, other_spellings, word_runs
-from cuetrail.text.normalise import folded, terms_of
+from cuetrail.text.normalise import folded, norm_name, terms_of
 from cuetrail.text.word_lists import FUNCTION_WORDS
 
 # A name that more nodes carry is too common to identify any of them.
@@ -35,6 +36,8 @@ SHORT_SPAN = 2 * DAY
 LOWER_CASE_CONFIDENCE = 0.3
 # A cue with more words outside its quotes is a question, and what it quotes is a name; see `relax_query`.
 _MOST_UNQUOTED = 2
+# How many passages below each title or heading are read, and how many levels of headings.
+PASSAGES_BELOW, MOST_LEVELS = 10, 3
 # How many nodes with a similar name are looked at, for how many words of the cue.
 MOST_SIMILAR, MOST_SIMILAR_WORDS = 20, 16
 # A shorter stem must match a whole word: it begins too many others.
@@ -56,8 +59,9 @@ class TrailAnchors(Anchored):
     """Anchors of TRAIL, with the names and dates in the cue.
 
     `residual_query` is the cue without its names, `residual_scores` the BM25 of nodes that match it, 1 for the best.
-    `dated_ids` are nodes found within the `dates`. `nodes` are all nodes that any of the searches found. `literal`: the
-    cue has phrases, a prefix, typos to forgive or filters alone, so that only its text was searched.
+    `dated_ids` are nodes found within the `dates`. `topics` are nodes whose name or alias is the whole cue, but for
+    words that only ask. `nodes` are all nodes that any of the searches found. `literal`: the cue has phrases, a prefix,
+    typos to forgive or filters alone, so that only its text was searched.
     """
 
     names: tuple[QueryName, ...] = ()
@@ -65,6 +69,7 @@ class TrailAnchors(Anchored):
     residual_scores: Mapping[str, float] = field(default_factory=dict)
     dates: tuple[Span, ...] = ()
     dated_ids: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
     nodes: Mapping[str, Node] = field(default_factory=dict)
     literal: bool = False
 
@@ -76,7 +81,7 @@ class TrailAnchors(Anchored):
             for id_ in name.ids:
                 value = name.confidence * name.rarity / rarest / math.sqrt(len(name.ids))
                 scores[id_] = max(scores.get(id_, 0.0), value)
-        return scores
+        return {**dict.fromkeys(self.topics, LOWER_CASE_CONFIDENCE), **scores}
 
 
 def find_anchors(context: RecallContext, *, how: Trail) -> TrailAnchors:
@@ -89,15 +94,20 @@ def find_anchors(context: RecallContext, *, how: Trail) -> TrailAnchors:
     )  # fmt: skip
     nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
     query = context.cue.query
-    if query.phrases or query.prefix or query.fuzzy or not query.words:
+    if query.phrases or query.prefix or query.fuzzy:
+        return made(nodes=nodes, literal=True)
+    topics = _topics_of_cue(context)
+    if not query.words and not topics:
         return made(nodes=nodes, literal=True)
     runs, ids = _names_in_cue(context)
     residual = residual_query(query, runs)
     found = context.store.text(context.scope, TextQuery(residual), how.texts, where, nodes=True) if residual else []
     nodes |= {one.id: one.node for one in found if one.node is not None}
     names = tuple(_query_name(context, run, ids[run.norm], where, nodes) for run in runs)
-    named = context.store.get(context.scope, [id_ for name in names for id_ in name.ids if id_ not in nodes])
+    named_ids = (*topics, *(id_ for name in names for id_ in name.ids))
+    named = context.store.get(context.scope, [id_ for id_ in named_ids if id_ not in nodes])
     nodes |= {id_: node for id_, node in named.items() if context.cue.where.admits(node)}
+    nodes |= _passages_below(context, [id_ for id_ in topics if id_ in nodes and is_title(nodes[id_])])
     dates, undated = read_dates(context.cue.raw, context.now)
     anything = asks_for_anything(undated)
     dated = {id_: node for span in dates for id_, node in _within(context, span, where, anything).items()}
@@ -105,7 +115,7 @@ def find_anchors(context: RecallContext, *, how: Trail) -> TrailAnchors:
     scores = {one.id: one.score / best for one in found}
     return made(
         names=names, residual_query=residual, residual_scores=scores, dates=tuple(dates), dated_ids=frozenset(dated),
-        nodes=nodes | dated,
+        topics=frozenset(topics), nodes=nodes | dated,
     )  # fmt: skip
 
 
@@ -167,6 +177,33 @@ def _names_in_cue(context: RecallContext) -> tuple[list[WordRun], dict[str, list
         if apart and 0 < len(ids.get(run.norm, ())) <= MOST_WITH_NAME:
             chosen.append(run)
     return sorted(chosen, key=lambda run: run.start), ids
+
+
+def _topics_of_cue(context: RecallContext) -> list[str]:
+    """Returns the ids of the nodes whose name or alias is the whole cue, but for words that only ask.
+
+    Of several names the longest counts: "the storm of May" is not about May. A name of many nodes is no topic.
+    """
+    topics = possible_topics(context.cue.raw)
+    ids = context.store.named(context.scope, list(dict.fromkeys(map(norm_name, topics))), 0)
+    found = next((ids[norm] for topic in topics if (norm := norm_name(topic)) in ids), [])
+    return sorted(found) if len(found) <= MOST_WITH_NAME else []
+
+
+def _passages_below(context: RecallContext, titles: Sequence[str]) -> dict[str, Node]:
+    """Returns some passages of the notes with these titles, also those below a heading."""
+    found: dict[str, Node] = {}
+    above: Sequence[str] = titles
+    for _ in range(MOST_LEVELS):
+        if not above:
+            break
+        query = StepQuery(tuple(above), PASSAGES_BELOW, "in", EdgeFilter(kinds=("under",)), context.cue.where)
+        steps = context.store.steps(context.scope, query)
+        ids = sorted({step.other for some in steps.values() for step in some} - found.keys())
+        below = context.store.get(context.scope, ids)
+        found |= {id_: node for id_, node in below.items() if context.cue.where.finds(node)}
+        above = [id_ for id_ in ids if id_ in below and is_title(below[id_])]
+    return found
 
 
 def _may_be_name(run: WordRun) -> bool:
@@ -272,17 +309,18 @@ def _query_embedding(context: RecallContext) -> QueryVector | None:
 
 def redundant_titles(nodes: Sequence[Node]) -> set[str]:
     """Returns the ids of titles that add nothing: their source has a passage among the nodes, or an earlier title."""
-    sources = {node.source for node in nodes if not _is_title(node)}
+    sources = {node.source for node in nodes if not is_title(node)}
     redundant, titled = set[str](), set[str]()
     for node in nodes:
-        if node.source is not None and _is_title(node):
+        if node.source is not None and is_title(node):
             if node.source in sources or node.source in titled:
                 redundant.add(node.id)
             titled.add(node.source)
     return redundant
 
 
-def _is_title(node: Node) -> bool:
+def is_title(node: Node) -> bool:
+    """True for a heading, and for a file without a text of its own."""
     return bool(node.props.get("level")) or (node.kind == "source" and not node.text)
 
 

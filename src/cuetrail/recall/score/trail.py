@@ -20,7 +20,7 @@ from typing import Any
 
 from cuetrail.formulas import DAY
 from cuetrail.model import Hit, Node
-from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, redundant_titles
+from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, is_title, redundant_titles
 from cuetrail.recall.spread.trail import TrailCandidates
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.weights import Trail, Weights, is_bare, is_in_note
@@ -48,7 +48,8 @@ Signals = dict[str, Values]
 def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached, *, how: Trail) -> Scored:
     """Returns the eligible candidates with the highest score, then newer, then by id.
 
-    Redundant titles are left out. Repetitions of a better hit lose half of their score.
+    Redundant titles are left out. Repetitions of a better hit lose half of their score. If the whole cue is the name of
+    a node, that node comes first, or the best passage of the note with that title.
     """
     assert isinstance(anchored, TrailAnchors), "TRAIL scores the anchors of `find_anchors`"
     assert isinstance(reached, TrailCandidates), "TRAIL scores the candidates of `follow_trails`"
@@ -56,7 +57,10 @@ def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached
     titles = pass_on_title_signals(reached.nodes, reached.blend, signals)
     scores = weighted_mean(reached.nodes, signals, reached.weights)
     anchors = {anchor.node.id: anchor for anchor in anchored.anchors}
+    topics = [node for id_, node in reached.nodes.items() if id_ in anchored.topics]
+    titled = {node.source for node in topics if node.source is not None}
     eligible = eligible_ids(anchored, signals, anchors, how)
+    eligible |= {id_ for id_, node in reached.nodes.items() if node.source in titled}
     # Nodes without text are skipped unless the search itself found them.
     nodes = [node for id_, node in reached.nodes.items() if id_ in eligible and (id_ in anchors or not is_bare(node))]
     nodes = _ordered(nodes, scores)
@@ -67,7 +71,11 @@ def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached
     if repeated:
         scores |= {id_: REPETITION * scores[id_] for id_ in repeated}
         nodes = _ordered(nodes, scores)
-    why = _Why(reached, signals, titles, anchors, repeated)
+    first = topic_passages(nodes, topics)
+    if first:
+        scores = {id_: score / 2 + (0.5 if id_ in first else 0.0) for id_, score in scores.items()}
+        nodes = _ordered(nodes, scores)
+    why = _Why(reached, signals, titles, anchors, repeated, first)
     return Scored(tuple(Hit(one, scores[one.id], why.of(one.id)) for one in nodes[:limit]))
 
 
@@ -160,6 +168,25 @@ def pass_on_title_signals(nodes: Mapping[str, Node], blend: Mapping[str, float],
     return titles
 
 
+def topic_passages(ranked: Iterable[Node], topics: Iterable[Node]) -> dict[str, str]:
+    """Returns the ids of the best passages of these topics, each with the id of its topic.
+
+    A topic with a text is its own passage. A note's passage is the best of its file that is no heading.
+    """
+    texts = {node.id for node in topics if node.text}
+    titles = {node.source: node.id for node in topics if not node.text and node.kind == "source"}
+    found: dict[str, str] = {}
+    headings: dict[str | None, str] = {}
+    for node in ranked:
+        if node.id in texts:
+            found[node.id] = node.id
+        elif node.source in titles and is_title(node):
+            headings.setdefault(node.source, node.id)
+        elif node.source in titles:
+            found[node.id] = titles.pop(node.source)
+    return found | {headings[source]: id_ for source, id_ in titles.items() if source in headings}
+
+
 def _names_speaker(cue: str, node: Node) -> bool:
     """True if the folded cue contains the full or first name of the node's speaker."""
     speaker = node.props.get("speaker")
@@ -181,10 +208,10 @@ class _Why:
 
     def __init__(
         self, reached: TrailCandidates, signals: Signals, titles: Mapping[str, str], anchors: Mapping[str, Anchor],
-        repeated: Mapping[str, str],
+        repeated: Mapping[str, str], topics: Mapping[str, str],
     ) -> None:  # fmt: skip
         self.reached, self.signals, self.titles = reached, signals, titles
-        self.anchors, self.repeated = anchors, repeated
+        self.anchors, self.repeated, self.topics = anchors, repeated, topics
         # Passages that a named title passed its signal to count as found, too.
         self.found = reached.found | signals.get("named", {}).keys()
 
@@ -207,6 +234,7 @@ class _Why:
             "tag_boost": anchor.boosted if anchor else False,
             "path": path,
             **({"repeats": self.repeated[id_]} if id_ in self.repeated else {}),
+            **({"topic": self.topics[id_]} if id_ in self.topics else {}),
         }
 
     def _is_activated(self, id_: str) -> bool:

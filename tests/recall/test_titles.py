@@ -1,0 +1,81 @@
+"""A cue that is the title or an alias of a note, or the name of a memory, finds that one first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cuetrail import Memory
+
+# The other notes have the words of the titles more often than the notes with these titles.
+NOTES = {
+    "vim.md": "---\naliases: [vi improved]\n---\n# Vim\n\n## Moving\n\nUse the keys of the home row to move.\n",
+    "week.md": "# Week 12\n\nVim, Vim and again Vim: a week of Vim plugins.\n\nVim macros are fun.\n",
+    "storm.md": "# The storm of May\n\nThe mast fell.\n",
+    "may.md": "# May\n\nA month of storms, storm after storm.\n",
+    "about.md": "# About\n\nWritten by one person.\n",
+}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    for name, text in NOTES.items():
+        (tmp_path / "notes").mkdir(exist_ok=True)
+        (tmp_path / "notes" / name).write_text(text, "utf-8")
+    with Memory(tmp_path / "memory", embedder=None) as opened:
+        opened.ingest(tmp_path / "notes")
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("cue", "note", "text"),
+    [
+        ("Vim", "vim.md", "Use the keys of the home row to move."),
+        ("vim?", "vim.md", "Use the keys of the home row to move."),
+        ("vi improved", "vim.md", "Use the keys of the home row to move."),
+        ("what did I write about Vim?", "vim.md", "Use the keys of the home row to move."),
+        ("tell me what my notes say about vim", "vim.md", "Use the keys of the home row to move."),
+        ("The storm of May", "storm.md", "The mast fell."),
+        ("what about the storm of may", "storm.md", "The mast fell."),
+        ("About", "about.md", "Written by one person."),
+    ],
+)
+def test_the_best_passage_of_the_note_with_that_title_is_first(
+    memory: Memory, cue: str, note: str, text: str
+) -> None:  # fmt: skip
+    first = memory.recall(cue).hits[0]
+    assert (first.node.source, first.node.text) == (f"notes/{note}", text)
+    titled = memory.get(first.why["topic"])
+    assert titled is not None
+    assert titled.source == first.node.source
+
+
+def test_a_cue_that_says_more_than_a_title_is_ranked_as_before(memory: Memory) -> None:
+    hits = memory.recall("Vim plugins of the week").hits
+    assert hits[0].node.source == "notes/week.md"
+    assert not any("topic" in hit.why for hit in hits)
+
+
+def test_a_memory_with_that_name_is_first_and_no_score_is_above_one(memory: Memory) -> None:
+    memory.add("It listens at 868 MHz.", name="Receiver", id="receiver")
+    memory.add("The receiver, the receiver, the receiver fell silent.", id="other")
+    found = memory.recall("the receiver?")
+    assert found.hits[0].node.id == "receiver"
+    scores = [hit.score for hit in found.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert 0.5 <= scores[0] <= 1
+    assert all(score <= 0.5 for score in scores[1:])
+
+
+def test_several_notes_with_one_title_come_before_all_others(memory: Memory) -> None:
+    memory.ingest_text("# Vim\n\nA second page on the editor.\n", source="second/vim.md")
+    sources = [hit.node.source for hit in memory.recall("Vim").hits]
+    assert set(sources[:2]) == {"notes/vim.md", "second/vim.md"}
+
+
+def test_a_filter_also_holds_for_titles(memory: Memory) -> None:
+    memory.add("An editor.", name="Emacs", id="emacs", tags=["editor"])
+    assert [hit.node.id for hit in memory.recall("Emacs", tags=["editor"]).hits] == ["emacs"]
+    assert not memory.recall("Vim", tags=["editor"]).hits

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from cuetrail.errors import Busy, CorruptMemory, MemoryError_
 from cuetrail.files import sync_folder
 from cuetrail.model import Scope
+from cuetrail.store.sqlite.page_gaps import RAW_FILES
 from cuetrail.store.sqlite.restore_swap import recover, workplace
 from cuetrail.store.sqlite.schema import migrate
 
@@ -26,6 +27,8 @@ BUSY_SECONDS = 60.0
 # How long emptying the write-ahead log waits for readers, and the meta entry that says it could not be emptied.
 ERASE_SECONDS = 2.0
 UNERASED = "log_to_erase"
+# The meta entry that counts how often the gaps of pages were cleared.
+CLEARED = "gaps_cleared"
 # Pages the write-ahead log may hold before it is written back; the second while many memories are written in a row.
 # Their ids are spread over the whole index of ids, so many transactions change the same page: the longer the log, the
 # fewer pages are written twice.
@@ -146,8 +149,8 @@ class _ReadingConnection:
 class Database:
     """`memory.db`, opened for one process. Threads may share it; SQLite's locks keep processes apart.
 
-    Opening and reading write nothing into the file. Only SQLite may open `memory.db`: closing any other handle would
-    drop the locks this process holds on it.
+    Opening and reading write nothing into the file. Only SQLite and `page_gaps` may open `memory.db`: closing any other
+    handle would drop the locks this process holds on it.
     """
 
     def __init__(self, directory: Path, busy_seconds: float | None = None) -> None:
@@ -180,6 +183,7 @@ class Database:
                     self.writer.close()
                 self._probe.close()
                 raise
+            RAW_FILES.enter(self._place)
 
     def _examined(self) -> sqlite3.Connection:
         """Returns a read-only connection, after a first check of the file. Raises CorruptMemory if that fails."""
@@ -370,9 +374,9 @@ class Database:
                 self.writer.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
 
     def erase_log(self) -> bool:
-        """Moves the write-ahead log into `memory.db` and empties it, so that no forgotten byte stays in it.
+        """Moves the write-ahead log into `memory.db`, empties it and clears gaps of pages: no forgotten byte stays.
 
-        Returns False if a reader still needs it; every later write, in any process, then tries again.
+        Returns False if a reader still needs the log; every later write, in any process, then tries again.
         """
         with self.write_lock, self._explained():
             self._check_place()
@@ -384,11 +388,38 @@ class Database:
             busy, _, _ = self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         finally:
             self.writer.execute(f"PRAGMA busy_timeout = {int(self.busy_seconds * 1000)}")
-        if busy:
-            self.writer.execute("INSERT OR IGNORE INTO meta VALUES (?, 1)", (UNERASED,))
-        else:
-            self.writer.execute("DELETE FROM meta WHERE name = ?", (UNERASED,))
-        return not busy
+        if not busy and self._clear_gaps(seconds):
+            return True
+        self.writer.execute("INSERT OR IGNORE INTO meta VALUES (?, 1)", (UNERASED,))
+        return False
+
+    def _clear_gaps(self, seconds: float) -> bool:
+        """Clears the gaps of all pages, and the mark that this is due. False if another process writes meanwhile.
+
+        A connection of its own commits this, so that every other one reads the pages anew. Else a page could be written
+        back from a cache together with its old gap.
+        """
+        log = self.path.with_name(self.path.name + "-wal")
+        with contextlib.closing(self._connect()) as db:
+            db.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+            try:
+                db.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if (error.sqlite_errorcode & 0xFF) in _LOCKED_CODES:
+                    return False
+                raise
+            try:
+                empty = not log.exists() or not log.stat().st_size
+                if empty:
+                    RAW_FILES.clear_gaps(self.path, self._place)
+                    count = int(meta(db, CLEARED) or 0) + 1
+                    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (CLEARED, count))
+                    db.execute("DELETE FROM meta WHERE name = ?", (UNERASED,))
+                db.execute("COMMIT")
+            except BaseException:
+                _undo(db)
+                raise
+        return empty
 
     def on_close(self, release: Callable[[], None]) -> None:
         """Registers a function to call on `close`, such as one that releases the files of an index."""
@@ -408,6 +439,8 @@ class Database:
             for db in [*connections, self._probe] if self._damaged else [self._probe, *connections]:
                 with contextlib.suppress(sqlite3.Error):
                     db.close()
+            if len(idle) == len(self._readers):
+                RAW_FILES.leave(self._place)
         for release in self._closing:
             release()
 

@@ -112,3 +112,43 @@ def test_a_first_line_that_is_no_greeting_is_left_to_the_sdk(place: Path) -> Non
 
 def test_a_client_that_says_nothing_is_left_in_peace(place: Path) -> None:
     assert talk(place) == ([], set())
+
+
+def piped(place: Path, data: bytes) -> list[Any]:
+    """What the real command says to an input that ends, as a shell's pipe gives it."""
+    words = [sys.executable, "-m", "cuetrail", "mcp", "--memory", str(place), "--embedder", "none"]
+    done = subprocess.run(words, input=data, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def tool_call(id_: int, tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+def test_what_is_under_way_when_the_input_ends_is_finished_and_answered(place: Path) -> None:
+    greeting = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": asked(PROTOCOLS[-1])}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    calls = [tool_call(number, "memory_add", text=f"The antenna has number {number}.") for number in range(1, 9)]
+    data = b"".join(json.dumps(one).encode() + b"\n" for one in (greeting, ready, *calls))
+    answers = piped(place, data)
+    assert sorted(one["id"] for one in answers) == list(range(9))
+    assert not any(one["result"].get("isError") for one in answers)
+    with Memory(place, embedder=None) as memory:
+        assert memory.stats().nodes == 8
+
+
+def test_broken_lines_do_not_keep_the_others_from_being_answered(place: Path) -> None:
+    greeting = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": asked(PROTOCOLS[-1])}
+    broken = [
+        b"\xff\xfe\x00", b"{", b"[" * 100_000, b'[{"jsonrpc":"2.0","id":5,"method":"ping"}]',
+        b'{"jsonrpc":"2.0","id":6}',
+        b'{"jsonrpc":"2.0","id":7,"method":"ping","id":8}',
+        b'"' + b"a" * 3_000_000 + b'"', b"",
+        json.dumps(tool_call(9, "memory_add", text="a \ud800 lone surrogate")).encode(),
+    ]  # fmt: skip
+    last = json.dumps(tool_call(10, "memory_add", text="The antenna stands.")).encode()
+    answers = piped(place, b"\n".join([json.dumps(greeting).encode(), *broken, last]))
+    by_id = {one.get("id"): one for one in answers}
+    assert not by_id[10]["result"].get("isError"), by_id[10]

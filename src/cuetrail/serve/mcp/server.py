@@ -256,12 +256,52 @@ Incoming = SessionMessage | Exception
 
 
 async def serve_stdio(server: Server[None], handshake: Handshake) -> None:
-    """Serves until the client closes stdin. The server receives the first line again; a second answer is dropped."""
+    """Serves until the client closes stdin; requests under way are answered first.
+
+    The server receives the first line again; a second answer is dropped.
+    """
+    unanswered = _Unanswered()
     async with stdio_server() as (reading, writing):
         await server.run(
-            _ReplayStream(_parse(handshake.line), reading), _DropStream(handshake.answered_id, writing),
+            _RequestStream(_parse(handshake.line), reading, unanswered),
+            _ResponseStream(handshake.answered_id, writing, unanswered),
             server.create_initialization_options(),
         )  # fmt: skip
+
+
+LISTEN = "subscriptions/listen"
+"""The one request that is answered only when the client ends it."""
+
+
+class _Unanswered:
+    """The requests that are read and not answered yet, by id."""
+
+    def __init__(self) -> None:
+        self._ids, self._changed = Counter[str | int](), anyio.Event()
+
+    def read(self, message: object) -> None:
+        """Takes note of a message of the client: a request, or the end of one."""
+        if isinstance(message, types.JSONRPCRequest) and message.method != LISTEN:
+            self._ids[message.id] += 1
+        elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._remove((message.params or {}).get("requestId"))
+
+    def sent(self, message: object) -> None:
+        """Takes note of a message of the server: the answer to a request."""
+        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+            self._remove(message.id)
+
+    def _remove(self, id_: object) -> None:
+        if isinstance(id_, str | int) and id_ in self._ids:
+            self._ids[id_] -= 1
+            self._ids = +self._ids
+            self._changed.set()
+
+    async def wait(self) -> None:
+        """Waits until every request is answered."""
+        while self._ids:
+            self._changed = anyio.Event()
+            await self._changed.wait()
 
 
 def _parse(line: bytes) -> list[Incoming]:
@@ -294,29 +334,39 @@ class _WrappedStream:
         return suppressed
 
 
-class _ReplayStream(_WrappedStream):
-    """A stream that yields messages read earlier before its own."""
+class _RequestStream(_WrappedStream):
+    """A stream of requests: those read earlier, then its own. It ends when all of them are answered."""
 
-    def __init__(self, first: list[Incoming], inner: Any) -> None:
+    def __init__(self, first: list[Incoming], inner: Any, unanswered: _Unanswered) -> None:
         super().__init__(inner)
-        self._first = first
+        self._first, self._unanswered = first, unanswered
 
     async def receive(self) -> Incoming:
-        return self._first.pop(0) if self._first else await self._inner.receive()
+        try:
+            item: Incoming = self._first.pop(0) if self._first else await self._inner.receive()
+        except anyio.EndOfStream:
+            await self._unanswered.wait()
+            raise
+        if isinstance(item, SessionMessage):
+            self._unanswered.read(item.message)
+        return item
 
     async def __anext__(self) -> Incoming:
-        return self._first.pop(0) if self._first else await self._inner.__anext__()
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
 
-    def __aiter__(self) -> _ReplayStream:
+    def __aiter__(self) -> Self:
         return self
 
 
-class _DropStream(_WrappedStream):
+class _ResponseStream(_WrappedStream):
     """A stream of responses that drops the response to a request that is already answered."""
 
-    def __init__(self, answered_id: str | int | None, inner: Any) -> None:
+    def __init__(self, answered_id: str | int | None, inner: Any, unanswered: _Unanswered) -> None:
         super().__init__(inner)
-        self._answered_id = answered_id
+        self._answered_id, self._unanswered = answered_id, unanswered
 
     async def send(self, item: SessionMessage, /) -> None:
         message = item.message
@@ -326,8 +376,9 @@ class _DropStream(_WrappedStream):
             and message.id == self._answered_id
         ):
             self._answered_id = None
-            return
-        await self._inner.send(item)
+        else:
+            await self._inner.send(item)
+        self._unanswered.sent(message)
 
 
 POLL_SECONDS = 2.0

@@ -17,7 +17,7 @@ from starlette.types import Scope as AsgiScope
 
 from cuetrail.errors import CuetrailError
 from cuetrail.serve.rest.auth import TOKEN_KEY, check_host_and_origin
-from cuetrail.serve.rest.requests import Problem, RequestRules, problem_from, problem_response
+from cuetrail.serve.rest.requests import LOOPBACK, Problem, RequestRules, problem_from, problem_response
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """The upper bounds, in seconds, of the duration histogram."""
@@ -86,12 +86,14 @@ class RequestMiddleware:
 
     def __init__(self, app: ASGIApp, rules: RequestRules, metrics: Metrics) -> None:
         self._app, self._rules, self._metrics = app, rules, metrics
+        self._by_address = Counter[str]()
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         begun, status = time.perf_counter(), 0
+        address = scope["client"][0] if scope.get("client") else ""
 
         async def send_and_note_status(message: Message) -> None:
             nonlocal status
@@ -100,21 +102,25 @@ class RequestMiddleware:
             await send(message)
 
         self._metrics.in_progress += 1
+        self._by_address[address] += 1
         try:
-            problem = await self._handle(scope, receive, send_and_note_status)
+            problem = await self._handle(scope, receive, send_and_note_status, address)
             # After the response has begun, a broken connection is the only way to report an error.
             if problem is not None and not status:
                 await problem_response(problem)(scope, receive, send_and_note_status)
         finally:
             self._metrics.in_progress -= 1
+            self._by_address[address] -= 1
+            if not self._by_address[address]:
+                del self._by_address[address]
             self._record(scope, status, time.perf_counter() - begun)
 
-    async def _handle(self, scope: AsgiScope, receive: Receive, send: Send) -> Problem | None:
+    async def _handle(self, scope: AsgiScope, receive: Receive, send: Send, address: str) -> Problem | None:
         """Handles a request; returns the problem if it is refused or fails."""
         try:
             check_host_and_origin(Request(scope), self._rules.hosts)
-            if self._metrics.in_progress > self._rules.max_waiting and scope["path"] != "/health":
-                raise Problem(429, "too many requests wait already: try again in a moment")
+            if scope["path"] != "/health":
+                self._check_load(address)
             await self._app(scope, receive, send)
         except Problem as problem:
             return problem
@@ -125,6 +131,13 @@ class RequestMiddleware:
             log.exception("%s failed", verb)
             return Problem(500, f"{verb} failed unexpectedly: the server's log says how")
         return None
+
+    def _check_load(self, address: str) -> None:
+        """Raises Problem if too many requests run or wait, of this client or in all."""
+        if self._metrics.in_progress > self._rules.max_waiting:
+            raise Problem(429, "too many requests wait already: try again in a moment")
+        if address not in LOOPBACK and self._by_address[address] > self._rules.max_waiting_per_address:
+            raise Problem(429, "too many of your requests wait already: try again when some are answered")
 
     def _record(self, scope: AsgiScope, status: int, taken: float) -> None:
         verb = scope.get(VERB_KEY, "unknown")

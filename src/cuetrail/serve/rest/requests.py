@@ -66,6 +66,7 @@ class RequestRules:
     """The conditions a request must meet: the server's host names, a token, its size and its speed.
 
     `tokens_required`: also while the memory has no token. `max_waiting`: requests that run or wait at a time.
+    `max_waiting_per_address`: those of one client; programs on this machine, such as a proxy, may have all.
     `seconds_per_megabyte`: the time each megabyte of a body has to arrive.
     """
 
@@ -74,6 +75,7 @@ class RequestRules:
     max_body_bytes: int = 10 * MEGABYTE
     max_upload_bytes: int = 64 * MEGABYTE
     max_waiting: int = 64
+    max_waiting_per_address: int = 32
     seconds_per_megabyte: float = 30.0
 
 
@@ -82,7 +84,7 @@ JSON = "application/json"
 
 async def json_arguments(request: Request, rules: RequestRules) -> dict[str, Any]:
     """Returns the arguments in a JSON body without those that are null. Raises Problem."""
-    data = await _body(request, rules.max_body_bytes, rules.seconds_per_megabyte)
+    data = await request_body(request, rules.max_body_bytes, rules.seconds_per_megabyte)
     if not data.strip():
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
@@ -98,13 +100,13 @@ async def json_arguments(request: Request, rules: RequestRules) -> dict[str, Any
 
 async def uploaded_file(request: Request, rules: RequestRules) -> bytes:
     """Returns the file in the body of a request. Raises Problem."""
-    data = await _body(request, rules.max_upload_bytes, rules.seconds_per_megabyte)
+    data = await request_body(request, rules.max_upload_bytes, rules.seconds_per_megabyte)
     if not data:
         raise Problem(400, "send the file as the body of the request, such as `curl --data-binary @notes.md`")
     return bytes(data)
 
 
-async def _body(request: Request, max_bytes: int, seconds_per_megabyte: float) -> bytearray:
+async def request_body(request: Request, max_bytes: int, seconds_per_megabyte: float) -> bytearray:
     """Returns a whole body. Raises Problem if it is too large, too slow or incomplete."""
     too_large = Problem(413, f"a request may have {max_bytes} bytes: send less at a time")
     declared = request.headers.get("content-length", "")

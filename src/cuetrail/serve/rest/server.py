@@ -10,6 +10,7 @@ import contextlib
 import ipaddress
 import json
 import logging
+import math
 import socket
 import sys
 import traceback
@@ -26,17 +27,25 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Send
+from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 import cuetrail
 from cuetrail.errors import InputError
 from cuetrail.serve.rest.auth import tokens
+from cuetrail.serve.rest.connection_limits import ConnectionLimits, LimitedProtocol, OpenConnections
 from cuetrail.serve.rest.file_routes import FILE_VERBS
 from cuetrail.serve.rest.mem0 import mem0_routes
 from cuetrail.serve.rest.middleware import VERB_KEY, Metrics, RequestMiddleware
 from cuetrail.serve.rest.openapi import openapi_document
-from cuetrail.serve.rest.requests import LOOPBACK, Problem, RequestRules, json_arguments, problem_response
+from cuetrail.serve.rest.requests import (
+    LOOPBACK,
+    Problem,
+    RequestRules,
+    json_arguments,
+    problem_response,
+    request_body,
+)
 from cuetrail.serve.rest.service import Service
 from cuetrail.serve.rest.web_page import page_routes
 from cuetrail.serve.tool import checked_arguments
@@ -125,7 +134,20 @@ class _McpRoute:
         scope[VERB_KEY] = "mcp"
         allowed = await self._service.authorize(request, "read")
         scope[CALLER_KEY] = Caller(allowed, getattr(request.state, "access", "write") != "read")
-        await self.app(scope, receive, send)
+        # The SDK reads a body of any size for any time.
+        rules = self._service.rules
+        body = await request_body(request, rules.max_body_bytes, rules.seconds_per_megabyte)
+        await self.app(scope, _replay(bytes(body), receive), send)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Returns a `receive` that gives a body that was read already, then what comes after it."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replayed() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replayed
 
 
 async def _answer_verb(service: Service, request: Request) -> ASGIApp:
@@ -206,12 +228,18 @@ def serve_http(memory: LazyMemory, listener: socket.socket, names: tuple[str, ..
     """Serves until the process is stopped; running requests are answered first."""
     hosts = (*LOOPBACK, *(name.lower() for name in names))
     rules = RequestRules(hosts, tokens_required=not is_local(names[0]))
-    config = uvicorn.Config(
-        make_app(memory, rules), log_config=None, access_log=False, server_header=False, lifespan="on",
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS, timeout_keep_alive=30,
-    )  # fmt: skip
     with _json_log():
-        uvicorn.Server(config).run(sockets=[listener])
+        make_http_server(memory, rules, ConnectionLimits()).run(sockets=[listener])
+
+
+def make_http_server(memory: LazyMemory, rules: RequestRules, limits: ConnectionLimits) -> uvicorn.Server:
+    """Returns the HTTP server, within limits for its connections. It is not started yet."""
+    protocol: Any = partial(LimitedProtocol, opened=OpenConnections(limits))
+    config = uvicorn.Config(
+        make_app(memory, rules), http=protocol, ws="none", log_config=None, access_log=False, server_header=False,
+        lifespan="on", timeout_graceful_shutdown=SHUTDOWN_SECONDS, timeout_keep_alive=math.ceil(limits.idle_seconds),
+    )  # fmt: skip
+    return uvicorn.Server(config)
 
 
 class _JsonFormatter(logging.Formatter):

@@ -465,7 +465,7 @@ class Memory:
         extent = valid.make_extent(mode, max_hops, limit, depth, damping, top_k)
         time = _time(now)
         edge_filter = valid.make_traversal_filter(direction, relationship_filters, where, time)
-        starts = [start] if isinstance(start, str) else start
+        starts = valid.make_starts(start)
         return traversal_pagerank.traverse(self.session, starts, edge_filter, extent, record_access, time)
 
     @checked
@@ -567,7 +567,7 @@ class Memory:
         `after` is the `more` of the previous page. Nodes that dreams made are listed only if `kinds` names their kind.
         """
         where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
-        return browse.timeline(self.store, self.scope, where, provenance, limit, after)
+        return browse.timeline(self.store, self.scope, valid.make_page(where, provenance, limit, after))
 
     @checked
     def labels(self, what: Literal["tag", "bucket"] = "tag", *, prefix: str = "", limit: int = 1000) -> list[Labelled]:

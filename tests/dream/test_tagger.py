@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from cuetrail import CuetrailError, Memory
-from cuetrail.model import PASSES
+from cuetrail.model import PASS_NAMES
 from tests.dream.tools import MONDAY, counts, idle, of_origin
 
 
@@ -111,7 +111,7 @@ def test_a_tagger_that_fails_costs_its_tags_alone_and_is_asked_again(
     assert notice.startswith("the tagger failed, so the memory has no new auto-tags; the next dream asks it again")
     assert of_origin(memory, "a", "auto") == set()
     assert "monday" in of_origin(memory, "a", "temporal")
-    assert [one.name for one in report.passes] == list(PASSES[:-1])
+    assert [one.name for one in report.passes] == list(PASS_NAMES[:-1])
     assert memory.dream(tagger=Shouting()).notices == ()
     assert of_origin(memory, "a", "auto") == {"alpha"}
 

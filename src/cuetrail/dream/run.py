@@ -37,7 +37,7 @@ from cuetrail.dream.summaries import Teller, extract
 from cuetrail.dream.tags import RULE, AutoTagger
 from cuetrail.errors import InputError
 from cuetrail.mirror import sync_registered
-from cuetrail.model import DreamReport, PassReport, Scope
+from cuetrail.model import PASS_NAMES, DreamReport, PassReport, Scope
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Progress
@@ -56,12 +56,13 @@ PASSES: tuple[Pass, ...] = (
     decay.note_expiry,
     decay.facts,
 )
-"""The passes in the order they run. A later pass may use the output of an earlier one. Add a function to add a pass."""
+"""The passes in the order they run. A later pass may use the output of an earlier one. A new pass needs its function
+here and its name in `PASS_NAMES`.
+"""
 
 MIRROR = "mirror"
 MOST_REPORTS = 20
 """The number of reports stored for each user."""
-NAMES = (*(one.__name__ for one in PASSES), MIRROR)
 # New objects between two garbage collections. Atoms and tags form no cycles, so little garbage piles up.
 THRESHOLD = 1_000_000
 # Passes that must also see the changes of other passes. All others skip what dreams changed.
@@ -99,9 +100,9 @@ def dream(
     Raises InputError for an unknown pass.
     """
     # A list, because values that are not text may not be hashable.
-    unknown = [name for name in only if name not in NAMES]
+    unknown = [name for name in only if name not in PASS_NAMES]
     if unknown:
-        raise InputError(f"there is no pass {unknown[0]!r}: choose of {', '.join(NAMES)}")
+        raise InputError(f"there is no pass {unknown[0]!r}: choose of {', '.join(PASS_NAMES)}")
     start = time.perf_counter()
     passes = [one for one in PASSES if not only or one.__name__ in only]
     with context.store.single_dream(dry_run) as store:

@@ -67,7 +67,7 @@ class TagWords(LedgerWords):
     def __init__(self) -> None:
         super().__init__()
         self.tags: dict[str, Tag] = {}
-        self.matcher = WordMatcher[str]({}, lasting=True)
+        self.matcher = WordMatcher[str]({}, mutable=True)
         self._names: set[Named] = set()
         self._given_tags: set[str] = set()
         self._groups: dict[str, dict[Order, TagWord]] = {}
@@ -139,7 +139,7 @@ class NodeNames(LedgerWords):
 
     def __init__(self) -> None:
         super().__init__()
-        self.matcher = WordMatcher[int]({}, lasting=True)
+        self.matcher = WordMatcher[int]({}, mutable=True)
         self._names: set[Named] = set()
         self._by_name: dict[str, set[Named]] = {}
         self._by_folded_name: dict[str, set[Named]] = {}

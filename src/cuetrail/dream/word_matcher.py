@@ -150,12 +150,12 @@ class WordMatcher(Generic[M]):
 
     Few texts are searched by looking up each of their words, many by an automaton of all known words.
 
-    Words are given in their normal form. Only a `lasting` matcher can change.
+    Words are given in their normal form. Only a `mutable` matcher can change.
     """
 
-    def __init__(self, values: Mapping[str, Collection[M]], lasting: bool = False) -> None:
-        self.values = dict(values) if lasting else values
-        self._lasting = lasting
+    def __init__(self, values: Mapping[str, Collection[M]], mutable: bool = False) -> None:
+        self.values = dict(values) if mutable else values
+        self._mutable = mutable
         self._bytes_searched = 0
 
     def values_of(self, word: str) -> Collection[M]:
@@ -163,10 +163,8 @@ class WordMatcher(Generic[M]):
         return self.values.get(word, ())
 
     def put(self, word: str, values: Collection[M]) -> None:
-        """Sets the values of a word; an empty collection removes the word. Only for a matcher made with `lasting`
-        (mutable).
-        """
-        assert isinstance(self.values, dict), "only a lasting matcher changes"
+        """Sets the values of a word; an empty collection removes the word. The matcher must be `mutable`."""
+        assert isinstance(self.values, dict), "only a mutable matcher changes"
         if values:
             self.values[word] = values
         else:
@@ -221,7 +219,7 @@ class WordMatcher(Generic[M]):
     def _search_by_lookup(self, data: bytes) -> Hits[M]:
         """Returns the same as the automaton. Each word is one or more parts of the text between spaces."""
         parts = data.split(b" ")
-        if self._lasting:
+        if self._mutable:
             some = self._index
         else:
             present, some = set(parts), _PatternIndex[M]()

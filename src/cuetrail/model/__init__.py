@@ -28,7 +28,7 @@ from cuetrail.model.records import Tag as Tag
 from cuetrail.model.records import Tombstone as Tombstone
 from cuetrail.model.records import Version as Version
 from cuetrail.model.records import Where as Where
-from cuetrail.model.reports import PASSES as PASSES
+from cuetrail.model.reports import PASS_NAMES as PASS_NAMES
 from cuetrail.model.reports import DreamReport as DreamReport
 from cuetrail.model.reports import FileError as FileError
 from cuetrail.model.reports import Finding as Finding

@@ -37,7 +37,7 @@ class IngestReport:
     notices: tuple[str, ...] = ()
 
 
-PASSES = (
+PASS_NAMES = (
     "temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "consolidation", "storylines",
     "macros", "decay", "note_expiry", "facts", "mirror",
 )  # fmt: skip

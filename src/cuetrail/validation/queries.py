@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
 from cuetrail.errors import InputError
 from cuetrail.explore.candidates import MOST_QUERIES, Query, Weights, trim_query
-from cuetrail.model import Claim, Direction, Where
+from cuetrail.model import Claim, Direction, Provenance, Where
 from cuetrail.model.records import make_tags
 from cuetrail.recall.anchor.activation_seeds import Seeding
 from cuetrail.recall.spread.activation import Flow
 from cuetrail.recall.spread.traversal_pagerank import Hops, PageRank, TraversalFilter
 from cuetrail.store.graph import EdgeFilter
+from cuetrail.store.read import PagePosition, PageRequest
 from cuetrail.text.normalise import clean
 from cuetrail.validation.arguments import LEVELS, check_range, check_share, chosen, is_number, is_whole, words
 
@@ -24,6 +26,7 @@ MOST_HOPS = 3
 MOST_DAMPING = 0.99
 _BOUNDS = ("min_attitude", "max_attitude", "min_proximity", "max_proximity")
 _TIES = (*_BOUNDS, "relationship_types", "exclude_relationship_types")
+_POSITION = re.compile(r"(-?\d{1,18})\.(\d{1,18})")
 
 
 def make_queries(given: Iterable[Any], matches: tuple[str, ...]) -> tuple[Query, ...]:
@@ -151,6 +154,28 @@ def make_traversal_filter(
 ) -> TraversalFilter:
     """Returns which edges a traversal follows. Raises InputError."""
     return TraversalFilter(chosen("direction", direction, get_args(Direction)), make_ties(filters, now), where)
+
+
+def make_page(where: Where, provenance: Provenance | None, limit: int, after: str | None) -> PageRequest:
+    """Returns the page of a timeline that follows the position `after`. Raises InputError."""
+    if limit < 1:
+        raise InputError("limit must be at least 1: nothing could be listed otherwise")
+    parts = None if after is None else _POSITION.fullmatch(after)
+    if after is not None and parts is None:
+        raise InputError(f"after must be what `more` of the list before says, not {after!r:.60}")
+    return PageRequest(limit, where, provenance, PagePosition(int(parts[1]), int(parts[2])) if parts else None)
+
+
+def make_starts(given: str | Iterable[object]) -> list[str]:
+    """Returns the ids or names where a traversal starts. Raises InputError."""
+    starts: list[str] = []
+    for one in [given] if isinstance(given, str) else given:
+        if not isinstance(one, str):
+            raise InputError(f"a start must be the id or the name of a node, not {one!r:.60}")
+        starts.append(one)
+    if not starts:
+        raise InputError("say where to start: give the id or the name of a node")
+    return starts
 
 
 def make_extent(mode: str, max_hops: int, limit: int, depth: int, damping: float, top_k: int) -> Hops | PageRank:

@@ -173,18 +173,18 @@ def _share(store: Store, scope: Scope, batch: Batch, partners: Mapping[str, Sequ
     batch.nodes = list(nodes.values())
 
 
-def _is_lent(tag: Tag) -> bool:
+def _is_copied(tag: Tag) -> bool:
     """True if near duplicates copy this tag from each other: tags given by users or by file paths. Tags made by dreams
     are not copied, because dreams find them in each text.
     """
     return tag.origin == "user" or is_path_tag(tag)
 
 
-def _borrowing(node: Node, lenders: Sequence[Node]) -> Node:
-    """Returns the node with the lenders' tags and buckets after its own."""
-    lent = {tag.name: tag for lender in reversed(lenders) for tag in lender.tag_details if _is_lent(tag)}
-    tags = [Tag(name, lent[name].display, "infected") for name in sorted(lent.keys() - set(node.tags))]
-    buckets = sorted({bucket for lender in lenders for bucket in lender.buckets} - set(node.buckets))
+def _borrowing(node: Node, duplicates: Sequence[Node]) -> Node:
+    """Returns the node with the duplicates' tags and buckets after its own."""
+    copied = {tag.name: tag for duplicate in reversed(duplicates) for tag in duplicate.tag_details if _is_copied(tag)}
+    tags = [Tag(name, copied[name].display, "infected") for name in sorted(copied.keys() - set(node.tags))]
+    buckets = sorted({bucket for duplicate in duplicates for bucket in duplicate.buckets} - set(node.buckets))
     if not tags and not buckets:
         return node
     return replace(

@@ -16,7 +16,7 @@ from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import seconds
 from cuetrail.cli.output import count_of, interruptible, table, utc_time
 from cuetrail.errors import Busy
-from cuetrail.model import PASSES
+from cuetrail.model import PASS_NAMES
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -28,8 +28,8 @@ STOPPED = "stopped: finished passes are stored, and the next dream continues fro
 
 @verb("cuetrail dream", "cuetrail dream --dry-run --only infection", "cuetrail dream --every 1h --zone Europe/Oslo")
 @click.option(
-    "--only", metavar="PASS", type=click.Choice(PASSES), multiple=True,
-    help=f"Run only this pass; repeatable. One of {', '.join(PASSES)}.",
+    "--only", metavar="PASS", type=click.Choice(PASS_NAMES), multiple=True,
+    help=f"Run only this pass; repeatable. One of {', '.join(PASS_NAMES)}.",
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @click.option(

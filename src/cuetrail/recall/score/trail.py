@@ -1,5 +1,7 @@
 """Score of TRAIL: the weighted mean of fourteen signals, each from 0 to 1 and shown in the `why` of a hit.
 
+A hit that repeats a better one is weighed down: see `find_repeated_hits` and REPEATED_HIT_FACTOR.
+
     blend    BM25 and cosine together                    link     a best candidate's text names it
     cover    share of the query terms it contains        hop      shares a rare name with a best candidate and
     named    the cue names it                                     matches the residual query
@@ -37,8 +39,8 @@ TITLE = "title"
 BEST_IN_SOURCE = 5
 # Texts with fewer words repeat another only if both are equal: their words occur in others by chance.
 SHORT = 5
-# Factor for the score of a repetition.
-REPETITION = 0.5
+# Factor for the score of a hit that repeats a better one.
+REPEATED_HIT_FACTOR = 0.5
 
 Values = dict[str, float]
 """The values of one signal by node id; a missing id means 0."""
@@ -67,9 +69,9 @@ def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached
     redundant = redundant_titles(nodes)
     nodes = [node for node in nodes if node.id not in redundant]
     limit = max(context.limit or 0, 0)
-    repeated = repetitions(nodes, limit)
+    repeated = find_repeated_hits(nodes, limit)
     if repeated:
-        scores |= {id_: REPETITION * scores[id_] for id_ in repeated}
+        scores |= {id_: REPEATED_HIT_FACTOR * scores[id_] for id_ in repeated}
         nodes = _ordered(nodes, scores)
     first = topic_passages(nodes, topics)
     if first:
@@ -273,17 +275,17 @@ def _hop(start: str, end: str, energy: float, via: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# --- repetitions
+# --- repeated hits
 
 
-def repetitions(ranked: Iterable[Node], limit: int) -> dict[str, str]:
+def find_repeated_hits(ranked: Iterable[Node], limit: int) -> dict[str, str]:
     """Returns ids of nodes whose words all occur in a better-ranked node, with the id of that one.
 
     Stops after `limit` nodes that repeat nothing. Nodes with a name never count as repetitions, because two villages
     may be described alike; nor do texts of another day outside notes, because things happen again.
 
     >>> texts = "The mast fell in the storm of May.", "in May the mast fell", "The mast fell in June.", "The mast."
-    >>> repetitions([Node(id_, text=text) for id_, text in zip("abcd", texts)], 4)
+    >>> find_repeated_hits([Node(id_, text=text) for id_, text in zip("abcd", texts)], 4)
     {'b': 'a'}
     """
     kept: list[tuple[Node, str, frozenset[str]]] = []

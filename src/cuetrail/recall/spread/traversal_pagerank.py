@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cuetrail.errors import InputError
 from cuetrail.facts.resolve import require_node
 from cuetrail.model import UNKNOWN_WEIGHT, Direction, Node, Scope, Where, node_dict
 from cuetrail.store.graph import EdgeFilter, StepQuery
@@ -101,25 +100,19 @@ class Traversal:
 
 def traverse(
     session: Session,
-    start: Iterable[object],
+    start: Iterable[str],
     edges: TraversalFilter,
     extent: Hops | PageRank,
     record_access: bool,
     now: int,
 ) -> Traversal:
-    """Returns the nodes that edges lead to from a start, by hops or by a random walk. Raises NotFound, InputError."""
+    """Returns the nodes that edges lead to from a start, by hops or by a random walk. Raises NotFound."""
     store, scope = session.store, session.scope
-    seeds: dict[str, None] = {}
-    for one in start:
-        if not isinstance(one, str):
-            raise InputError(f"a start must be the id or the name of a node, not {one!r:.60}")
-        seeds[require_node(store, scope, one)] = None
-    if not seeds:
-        raise InputError("say where to start: give the id or the name of a node")
+    starts = list(dict.fromkeys(require_node(store, scope, one) for one in start))
     if isinstance(extent, Hops):
-        found = nodes_within_hops(store, scope, list(seeds), edges, *extent)
+        found = nodes_within_hops(store, scope, starts, edges, *extent)
     else:
-        found = personalised_pagerank(store, scope, list(seeds), edges, extent)
+        found = personalised_pagerank(store, scope, starts, edges, extent)
     if record_access and found.arrivals:
         store.touch(scope, [node.id for node in found.nodes], now)
     return found

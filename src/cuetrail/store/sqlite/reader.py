@@ -112,7 +112,7 @@ def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
     if scope not in kept:
         if len(kept) >= MANY:
             kept.clear()
-        kept[scope] = Ids(db, scope, lasting=True)
+        kept[scope] = Ids(db, scope, unchanging=True)
     found: Ids = kept[scope]
     return found
 
@@ -122,13 +122,13 @@ class Ids:
 
     `parts` are the numbers of these partitions, closest first; `mine` those of the user, which alone it may change;
     `home` the one it writes to, None before the first write. `all` is true if there are no other partitions. `version`
-    differs after every write to one of them. `lasting` is true if nobody writes while this object lives, so keys are
+    differs after every write to one of them. `unchanging` is true if nobody writes while this object lives, so keys are
     cached too.
     """
 
-    def __init__(self, db: sqlite3.Connection, scope: Scope, lasting: bool = False) -> None:
+    def __init__(self, db: sqlite3.Connection, scope: Scope, unchanging: bool = False) -> None:
         self.db = db
-        self._known: dict[str, int] | None = {} if lasting else None
+        self._known: dict[str, int] | None = {} if unchanging else None
         found = db.execute(
             f"SELECT part, owner, team, (SELECT count(*) FROM parts), {POSITION}, version FROM parts"
             f" WHERE tenant = ? AND (owner = ? OR (team <> '' AND team IN ({marks(len(scope.teams))})))",

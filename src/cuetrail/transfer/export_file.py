@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from cuetrail.errors import InputError
+from cuetrail.errors import InputError, MemoryError_
 from cuetrail.files import replacing
 from cuetrail.model import Scope
 from cuetrail.store.ports import Store
@@ -24,8 +24,16 @@ FORMATS = ("cuetrail", *registry.FORMATS)
 def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bool) -> int:
     """Writes the records that the user owns; returns how many. A path of `-` is standard output.
 
-    The file appears only when it is complete. Raises InputError for an unknown format or a path that is a folder.
+    The file appears only when it is complete. Raises InputError for an unknown format or a path that is a folder,
+    and MemoryError_ if the file cannot be written.
     """
+    try:
+        return _export(store, scope, path, format, vectors)
+    except OSError as error:
+        raise MemoryError_(f"the export cannot be written to {path}: {error.strerror or error}") from error
+
+
+def _export(store: Store, scope: Scope, path: Path, format: str, vectors: bool) -> int:
     if format in registry.FORMATS:
         return registry.dump((record for _, record in store.scan(scope)), path, format)
     if format != "cuetrail":

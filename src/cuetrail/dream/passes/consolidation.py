@@ -26,23 +26,24 @@ def consolidation(context: DreamContext) -> PassReport:
     """Updates the summaries of sources whose atoms changed."""
     work = Work(context, NAME)
     for some in work.slices(VERSION):
-        changed = _changed_sources(work, some)
+        changed, writes = _changed_sources(work, some)
         sources = sorted(changed)
         for start in range(0, len(sources), BATCH):
             _renew(work, sources[start : start + BATCH])
+        # Last, because a dream that was interrupted before this reads the same slice again.
+        work.save(writes)
     return work.report(step=True)
 
 
-def _changed_sources(work: Work, some: Slice) -> set[int]:
-    """Returns the sources of added, changed and removed atoms, and updates the ledger that stores them."""
+def _changed_sources(work: Work, some: Slice) -> tuple[set[int], Writes]:
+    """Returns the sources of added, changed and removed atoms, and the changes of the ledger that stores them."""
     old = set(work.memory.within(Book.SUMMARISED, some.runs))
     sources = work.memory.sources([atom.key for atom in some.atoms])
     new = {Entry(atom, source) for atom, source in sources.items()}
     writes = Writes(mark=some.mark)
     writes.drop = [(Book.SUMMARISED, row) for row in sorted(old - new)]
     writes.put = [(Book.SUMMARISED, row) for row in sorted(new - old)]
-    work.save(writes)
-    return {row.second for row in old | new}
+    return {row.second for row in old | new}, writes
 
 
 def _renew(work: Work, sources: Collection[int]) -> None:

@@ -483,6 +483,8 @@ def _make_if_missing(path: Path) -> None:
             db.execute("PRAGMA journal_mode = WAL").fetchall()
             migrate(db)
             db.execute("INSERT INTO meta VALUES ('epoch', ?), ('next_key', 1)", (uuid.uuid4().hex,))
+            # Closing would write the log back as well, but says nothing if it fails, and the log stays behind.
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         try:
             os.link(new, path)
         except FileExistsError:

@@ -67,6 +67,12 @@ class IndexDir:
 
     def acquire(self, wait: bool = True) -> bool:
         """Takes the lock; returns False if it is not free and `wait` is False. Raises Busy after a long wait."""
+        try:
+            return self._acquire(wait)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+
+    def _acquire(self, wait: bool) -> bool:
         self._make_folder()
         patience = time.monotonic() + self._wait
         while not self._taken(ASK_SECONDS if wait else 0):
@@ -74,7 +80,11 @@ class IndexDir:
                 return False
             if time.monotonic() >= patience:
                 raise Busy(f"another process has been indexing in {self.path} for {self._wait:g} s: try again later")
-        self._wanted.unlink(missing_ok=True)
+        try:
+            self._wanted.unlink(missing_ok=True)
+        except BaseException:
+            self.release()
+            raise
         return True
 
     def _taken(self, seconds: float) -> bool:
@@ -111,10 +121,7 @@ class IndexDir:
         for place in (self.path.parent, self.path):
             if place.exists() and not place.is_dir():
                 place.unlink(missing_ok=True)
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable(self.path, error) from error
+        self.path.mkdir(parents=True, exist_ok=True)
 
     def read(self) -> tuple[State, CheckedFiles] | None:
         """Returns the state if it and the data files it names are intact, else None."""

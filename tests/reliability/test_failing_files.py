@@ -46,19 +46,19 @@ def test_a_second_failure_while_a_killed_memory_recovers_loses_nothing(
 def test_a_new_memory_whose_log_cannot_be_written_back_is_not_put_in_its_place(worker: Worker, tmp_path: Path) -> None:
     """SQLite writes the log back when the last connection closes, and says nothing if that fails."""
     want = golden(worker, SCRIPTS["write"], tmp_path)
-    for n in range(200, 340, 10):
-        outcome = fail_at(worker, want, tmp_path, n, ("ever", errno.EIO))
-        assert not list(faults_after(want, tmp_path / "trial", outcome, "ever")), n
+    for n in range(270, 340, 7):
+        outcome = fail_at(worker, want, tmp_path, n, ("once", errno.EIO))
+        assert not list(faults_after(want, tmp_path / "trial", outcome, "once")), n
 
 
-def test_a_dream_whose_summaries_failed_makes_them_the_next_time(tmp_path: Path) -> None:
-    def broken(name: str, texts: Sequence[str]) -> str:
-        raise RuntimeError("out of order")
+def test_a_dream_interrupted_at_a_summary_makes_it_the_next_time(tmp_path: Path) -> None:
+    def interrupted(name: str, texts: Sequence[str]) -> str:
+        raise KeyboardInterrupt
 
     with Memory(tmp_path, embedder="none") as memory:
         memory.ingest_text("# Log\n\nThe receiver fell silent in the frost.", source="log.md")
-        with pytest.raises(RuntimeError, match="out of order"):
-            memory.dream(teller=broken)
+        with pytest.raises(KeyboardInterrupt):
+            memory.dream(teller=interrupted)
         memory.dream()
         (source,) = memory.timeline(kinds=["source"]).nodes
         assert "summary" in source.props
@@ -72,10 +72,10 @@ def test_an_index_that_cannot_be_locked_is_an_error_that_says_so(tmp_path: Path)
             memory.recall("receiver")
 
 
-def test_an_export_that_cannot_be_written_is_an_error_that_says_so(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_an_export_to_a_full_disk_is_an_error_that_says_so(tmp_path: Path) -> None:
     with (
-        Memory(tmp_path / "m", embedder="none") as memory,
-        pytest.raises(MemoryError_, match="the export cannot be written"),
+        Memory(tmp_path, embedder="none") as memory,
+        pytest.raises(MemoryError_, match="the export cannot be written .* make room"),
     ):
-        memory.export(tmp_path / "file" / "export.jsonl")
+        memory.export("/dev/full")

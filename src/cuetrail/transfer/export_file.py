@@ -25,12 +25,15 @@ def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bo
     """Writes the records that the user owns; returns how many. A path of `-` is standard output.
 
     The file appears only when it is complete. Raises InputError for an unknown format or a path that is a folder,
-    and MemoryError_ if the file cannot be written.
+    and MemoryError_ if the disk is full or fails.
     """
     try:
         return _export(store, scope, path, format, vectors)
     except OSError as error:
-        raise MemoryError_(f"the export cannot be written to {path}: {error.strerror or error}") from error
+        if error.filename is not None:
+            # The path is wrong, and the verb's caller is told so.
+            raise
+        raise MemoryError_(f"the export cannot be written to {path} ({error}): make room or choose another") from error
 
 
 def _export(store: Store, scope: Scope, path: Path, format: str, vectors: bool) -> int:

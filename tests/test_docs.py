@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from cuetrail.validation.limits import MOST, MOST_ITEMS
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -46,3 +48,8 @@ def test_the_readme_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_links_lead_somewhere(page: Path) -> None:
     broken = [link for link in LINK.findall(page.read_text("utf-8")) if not (page.parent / link).exists()]
     assert not broken
+
+
+def test_the_page_on_limits_has_every_limit() -> None:
+    rows = dict(re.findall(r"\| `(\w+)` \| ([\d,]+) \|", (ROOT / "docs/limits.md").read_text()))
+    assert {name: int(most.replace(",", "")) for name, most in rows.items()} == {**MOST, **MOST_ITEMS}

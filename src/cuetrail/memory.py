@@ -71,6 +71,7 @@ from cuetrail.transfer.export_file import export_file
 from cuetrail.transfer.import_file import ImportReport, import_file
 from cuetrail.validation import queries as valid
 from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen, make_where
+from cuetrail.validation.ready_records import find_faulty
 from cuetrail.validation.records import make_scope
 from cuetrail.write import edges, facts
 from cuetrail.write.forget import Doomed, forget, plan_forget
@@ -535,13 +536,14 @@ class Memory:
         """
         matches = valid.make_matches(text_matches)
         check_range("granularity", granularity, 1, 3)
+        chosen("mode", mode, tuple(CANDIDATES))
         time = _time(now)
         return explore.explore(
             self.session, valid.make_queries(queries, matches), matches,
             ties=valid.make_ties(relationship_filters, time),
             where=make_where(tags, buckets, (), since, until, include_quarantined, include_archived),
             granularity=granularity, multi_query=multi_query, expander=expander,
-            mode=chosen("mode", mode, tuple(CANDIDATES)), weights=valid.make_weights(weights), fuzzy=fuzzy,
+            mode=mode, weights=valid.make_weights(weights), fuzzy=fuzzy,
             explain=explain, record_access=record_access, now=time,
         )  # fmt: skip
 
@@ -657,7 +659,9 @@ class Memory:
     @checked
     def doctor(self, *, repair: bool = False, progress: Progress | None = None) -> list[Finding]:
         """Check the memory and return what is wrong with it; empty if nothing is."""
-        return self.store.doctor(repair, progress)
+        found = self.store.doctor(repair, progress)
+        # A damaged file cannot be read to its end.
+        return found if any(one.check == "truth" for one in found) else [*found, *find_faulty(self.store)]
 
     @checked
     def refresh(self, progress: Progress | None = None) -> None:

@@ -11,11 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cuetrail import Budget, Memory, Node, Scope
+from cuetrail.errors import InputError
 from cuetrail.model import Tag
 from cuetrail.recall.query import MOST_SPANS, read_dates, without_answer_form
 from cuetrail.recall.weights import Kinds, Trail, Weights, kinds_of
 from cuetrail.store.vector_space import QueryVector, VectorSpace
 from cuetrail.text.names import fold_padded, mentions, possible_names, proper_names
+from cuetrail.validation.limits import TIMES
 
 ROOM = Budget(chars=1 << 20)
 WORDS = ["Thunder Hill", "Hans Salter", "organ", "Vienna", "composer", "film", "the", "of", "born"]
@@ -331,7 +333,15 @@ def test_the_last_season_is_never_the_one_that_is_now(cue: str, day: str, expect
 def test_at_a_moment_that_no_calendar_has_a_cue_names_no_time(memory: Memory, now: int) -> None:
     films(memory)
     assert read_dates("which film yesterday?", now)[0] == []
+    with pytest.raises(InputError, match="now must be a time in UTC milliseconds from the year 1 to 9999"):
+        memory.recall("which film yesterday?", now=now)
+
+
+@pytest.mark.parametrize("now", TIMES)
+def test_the_first_and_the_last_time_are_answered(memory: Memory, now: int) -> None:
+    films(memory)
     assert set(ids(memory, "which film yesterday?", now=now)) == {"film", "composer"}
+    assert memory.brief(now=now) is not None
 
 
 @given(st.text(max_size=200), st.integers(0, 4_000_000_000_000))

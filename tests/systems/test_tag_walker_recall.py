@@ -217,8 +217,8 @@ def test_how_much_is_enough_can_be_said(memory: Memory) -> None:
     assert [one.name for one in memory.tag_walk("receiver", min_results=5, now=2).attempts] == ["full", "typos"]
     recipe = recipes.tag_walk(min_results=4)
     assert [one.name for one in memory.recall("receiver", recipe=recipe, now=2).attempts] == ["full"]
-    for wrong in (-1, 2.5, "3", True):
-        with pytest.raises(InputError, match="min_results must be a whole number from 0 on"):
+    for wrong in (-1, 2.5, "3", True, 2**31):
+        with pytest.raises(InputError, match="min_results must be a whole number from 0 to 10000"):
             memory.tag_walk("receiver", min_results=wrong)  # type: ignore[arg-type]  # what callers get wrong
 
 

@@ -26,6 +26,14 @@ def _any(wrong: object) -> Any:
     return wrong
 
 
+def _nested(depth: int) -> Any:
+    """An object inside an object, so deep."""
+    value: Any = 1
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
 REQUIRED: dict[str, tuple[Any, ...]] = {
     "activate": ([("a", 0.9)],),
     "add": ("a text",),
@@ -142,8 +150,26 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("recall", "cue", ["a"], "cue must be a text"),
     ("recall", "budget", 50, r"budget must be a Budget, such as Budget\(tokens=2000\)"),
     ("recall", "budget", Budget(tokens=_any("9")), "budget must be a Budget"),
-    ("recall", "limit", "3", "limit must be a whole number of at most 18 digits, not '3'"),
-    ("recall", "limit", 10**20, "at most 18 digits"),
+    ("recall", "limit", "3", "limit must be a whole number of at most 10000, not '3'"),
+    ("recall", "limit", 10**20, "limit must be a whole number of at most 10000"),
+    ("recall", "limit", 10**9, "limit must be a whole number of at most 10000, not 1000000000"),
+    ("recall", "budget", Budget(tokens=10**10), "of at most 1000000000"),
+    ("recall", "now", 10**15, "now must be a time in UTC milliseconds from the year 1 to 9999"),
+    ("recall", "tags", ["t"] * 1001, "tags may have at most 1000 items"),
+    ("tag_walk", "limit", 10**9, "limit must be a whole number of at most 10000"),
+    ("tag_walk", "min_results", 2**31, "min_results must be a whole number from 0 to 10000"),
+    ("brief", "now", 10**15, "now must be a time in UTC milliseconds from the year 1 to 9999"),
+    ("note", "expires", 10**15, "expires must be a time"),
+    ("add", "at", -(10**15), "at must be a time in UTC milliseconds from the year 1 to 9999"),
+    ("add", "props", {"a": _nested(32)}, "props are too large: they are nested more than 32 deep"),
+    ("add", "props", {"a": _nested(900)}, "props are too large: they are nested more than 32 deep"),
+    ("add", "props", {"a": "x" * 1_000_001}, "props are too large: more than 1000000 bytes"),
+    ("add_many", "items", [Node("x", props={"a": _nested(900)})], "nested more than 32 deep"),
+    ("activate", "max_depth", 10**6, "max_depth must be a whole number of at most 100"),
+    ("activate", "seeds", ["a"] * 10_001, "seeds may have at most 10000 items"),
+    ("traverse", "start", ["a"] * 1_001, "start may have at most 1000 items"),
+    ("traverse", "top_k", 10**9, "top_k must be a whole number of at most 10000"),
+    ("narrate", "hops", 10**9, "hops must be a whole number of at most 10"),
     ("recall", "limit", 2.0, "limit must be a whole number"),
     ("recall", "recipe", "trail", "recipe must be a Recipe"),
     ("recall", "tags", "abc", "tags must be a list"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cuetrail.errors import InputError
 from cuetrail.text.timestamps import last_millisecond, milliseconds
+from cuetrail.validation.limits import MOST
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -26,6 +27,11 @@ TIME_ARGUMENTS = ("as_of", "at", "since", "until", "valid_from", "valid_until")
 def described(schema: Schema, description: str) -> Schema:
     """Returns the schema with a description; unchanged if that is empty."""
     return {**schema, "description": description} if description else schema
+
+
+def count_schema(name: str, minimum: int = 0) -> Schema:
+    """Returns the schema of a number, with the largest value that it may have."""
+    return {"type": "integer", "minimum": minimum, "maximum": MOST[name]}
 
 
 def nullable(schema: Schema) -> Schema:

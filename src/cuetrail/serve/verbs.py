@@ -16,8 +16,19 @@ from typing import TYPE_CHECKING, Any, Literal, Union, Unpack, get_args, get_ori
 from cuetrail.model import Budget
 from cuetrail.recall import recipes
 from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
-from cuetrail.serve.tool import PLAIN_TYPES, TEXT, TEXTS, TIME_ARGUMENTS, Schema, Tool, ToolResult, parse_times
+from cuetrail.serve.tool import (
+    PLAIN_TYPES,
+    TEXT,
+    TEXTS,
+    TIME_ARGUMENTS,
+    Schema,
+    Tool,
+    ToolResult,
+    count_schema,
+    parse_times,
+)
 from cuetrail.text.timestamps import milliseconds
+from cuetrail.validation.limits import MOST, MOST_ITEMS, TIMES
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -70,13 +81,12 @@ def memory_verb(name: str) -> Callable[..., Any]:
 _TIME: list[Schema] = [
     {"type": "string", "format": "date"},
     {"type": "string", "format": "date-time"},
-    {"type": "integer", "minimum": -(10**15), "maximum": 10**15},
+    {"type": "integer", "minimum": TIMES[0], "maximum": TIMES[1]},
 ]  # fmt: skip
 # The format is described and not enforced: the parser of times gives better error messages.
 _WHEN: Schema = {"anyOf": _TIME, "description": "2026-05-31, 2026-05-31T10:30Z or UTC milliseconds"}
 EXPIRY_WORDS = ("week", "month", "year", "never")
 _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
-_COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 10**15}
 _SEED: Schema = {"type": "array", "prefixItems": [TEXT, PLAIN_TYPES[float]], "minItems": 2, "maxItems": 2}
 # Arguments that only Python code in the same process can pass.
 _PYTHON_ONLY = {
@@ -85,21 +95,23 @@ _PYTHON_ONLY = {
 }  # fmt: skip
 _BY_NAME: dict[str, Schema] = {
     **dict.fromkeys(TIME_ARGUMENTS, _WHEN),
-    "budget": {**_COUNT, "description": "tokens"},
+    **{name: count_schema(name) for name in MOST},
+    "budget": {**count_schema("budget"), "description": "tokens"},
     "embedder": TEXT,
     **dict.fromkeys(("confidence", "min_activation", "tag_sim_floor", "text_weight", "vector_weight"), _SHARE),
     "expires": {"anyOf": [{"enum": list(EXPIRY_WORDS)}, *_TIME], "description": "week, month, year, never, or a time"},
-    "limit": _COUNT,
-    "min_results": _COUNT,
     "items": {"type": "array", "items": {"type": ["string", "object"]}},
     "questions": {"type": "array", "items": {"type": "object"}, "description": "{question, gold: [ids or names]}"},
     "queries": {"type": "array", "items": {"type": ["string", "object"]}},
     "recipe": {"type": "string", "enum": sorted(recipes.BY_NAME)},
     "seeds": {
-        "anyOf": [TEXT, {"type": "array", "items": {"anyOf": [TEXT, _SEED]}}],
+        "anyOf": [
+            TEXT,
+            {"type": "array", "items": {"anyOf": [TEXT, _SEED]}, "maxItems": MOST_ITEMS["seeds"]},
+        ],
         "description": "a query, ids, or pairs of id and energy",
     },
-    "start": TEXTS,
+    **{name: {**TEXTS, "maxItems": most} for name, most in MOST_ITEMS.items() if name != "seeds"},
 }
 
 
@@ -158,7 +170,7 @@ def verb_tool(name: str) -> Tool:
     properties = {parameter.name: argument_schema(parameter.name, hint) for parameter, hint in found}
     variadic = _variadic(name)
     if variadic is not None:
-        properties[variadic] = TEXTS
+        properties[variadic] = {**TEXTS, "maxItems": MOST_ITEMS[variadic]}
     required = [p.name for p, _ in found if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
     description = (inspect.getdoc(verb) or name).split("\n\n")[0]
     return Tool(

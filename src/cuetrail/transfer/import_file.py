@@ -27,6 +27,7 @@ from cuetrail.transfer.formats import registry
 from cuetrail.transfer.formats.registry import recognise
 from cuetrail.transfer.formats.text_files import unpacked
 from cuetrail.transfer.jsonl import ExportLine, add_to_batch, load_lines, read_header, required_ids
+from cuetrail.validation.ready_records import ready_record
 from cuetrail.write.links import LinkChange
 from cuetrail.write.pipeline import follow_up, write
 
@@ -166,7 +167,8 @@ def _import_lines(
     tombstones: list[ExportLine] = []
     counts = Counter[str]()
     dreamt: set[str | None] = set()
-    while batch := list(islice(lines, RECORDS_AT_ONCE)):
+    checked = _accepted(target, lines, path, errors)
+    while batch := list(islice(checked, RECORDS_AT_ONCE)):
         nodes = [line.record for line in batch if isinstance(line.record, Node)]
         redacted = target.store.redacted_texts(target.scope, nodes)
         forgotten |= {id_ for id_, text in redacted.items() if not text}
@@ -190,6 +192,27 @@ def _import_lines(
     _announce(target, dreamt)
     numbers: Any = counts
     return ImportReport(**numbers, errors=tuple(errors))
+
+
+def _accepted(target: Target, lines: Iterator[ExportLine], path: str, errors: list[FileError]) -> Iterator[ExportLine]:
+    """Yields the lines that this scope may write and whose records meet the rules of `add`, `link` and `fact`.
+
+    The others are reported and left out.
+    """
+    for line in lines:
+        try:
+            if line.team is not None and line.team not in target.scope.teams:
+                raise InputError(
+                    f"it belongs to the team {line.team!r:.60}, which this scope is not in: name it with --team to "
+                    "import it there, or remove `team` from the line"
+                )
+            yield replace(line, record=ready_record(line.record))
+        except InputError as error:
+            errors.append(FileError(path, f"{_at_line(line)}{error}"))
+
+
+def _at_line(line: ExportLine) -> str:
+    return f"line {line.number}: " if line.number else ""
 
 
 def _announce(target: Target, teams: Iterable[str | None]) -> None:
@@ -279,8 +302,7 @@ def _write_team(
         write(target.session, batch, target.now, scope=scope, links=named)
     except InputError as error:
         if len(lines) == 1:
-            prefix = f"line {lines[0].number}: " if lines[0].number else ""
-            errors.append(FileError(path, f"{prefix}{error}"))
+            errors.append(FileError(path, f"{_at_line(lines[0])}{error}"))
             return list(lines)
         half = len(lines) // 2
         halves = (lines[:half], lines[half:])
@@ -290,8 +312,7 @@ def _write_team(
 
 def _partition(target: Target, team: str | None) -> Scope:
     """Returns the scope that writes to a team, or to the user's own memories for None."""
-    own = target.scope.teams
-    return replace(target.scope, share=team, teams=own if team is None or team in own else (*own, team))
+    return replace(target.scope, share=team)
 
 
 def _move_contested_facts(target: Target, scope: Scope, batch: Batch) -> None:

@@ -15,6 +15,7 @@ import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from itertools import islice
 from pathlib import PurePath
 from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
 
@@ -24,6 +25,7 @@ from cuetrail.model.records import make_tags, norm_buckets
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.text.normalise import storable
 from cuetrail.text.similarity import MEASURES
+from cuetrail.validation.limits import MOST, MOST_ITEMS, TIMES
 
 PROVENANCES, MODES, RANKS, CLAIMS = get_args(Provenance), get_args(Mode), get_args(Rank), get_args(Claim)
 RETENTIONS = get_args(Retention)
@@ -33,7 +35,7 @@ TERMS: Mapping[str, int | None] = {"week": 7, "month": 30, "year": 365, "never":
 LEVELS = (1, 5)
 """The range of attitude and proximity."""
 
-# Times and counts stay far inside the 64 bits an engine keeps.
+# Positions and counts stay far inside the 64 bits an engine keeps.
 _FAR = 2**62
 
 C = TypeVar("C", bound=str)
@@ -71,9 +73,17 @@ def is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and -_FAR < value < _FAR
 
 
+def is_time(value: object) -> bool:
+    """True if this is a time in UTC milliseconds, from the year 1 to the year 9999."""
+    return is_whole(value) and TIMES[0] <= value <= TIMES[1]  # type: ignore[operator]  # it is a whole number
+
+
 def is_number(value: object) -> bool:
     """True if this is a finite number; True and False are not numbers."""
-    return isinstance(value, float | int) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, float | int) or isinstance(value, bool):
+        return False
+    # A whole number may be too large for a float.
+    return -_FAR < value < _FAR if isinstance(value, int) else math.isfinite(value)
 
 
 def is_path(value: object) -> bool:
@@ -93,7 +103,13 @@ def is_list(value: object) -> bool:
 
 
 def _is_budget(value: object) -> bool:
-    return isinstance(value, Budget) and all(size is None or is_whole(size) for size in (value.chars, value.tokens))
+    return isinstance(value, Budget) and all(
+        size is None or (is_whole(size) and size <= MOST["budget"]) for size in (value.chars, value.tokens)
+    )
+
+
+def _at_most(name: str) -> Rule:
+    return Rule(lambda value: is_whole(value) and value <= MOST[name], f"a whole number of at most {MOST[name]}")
 
 
 def _is_embedder(value: object) -> bool:
@@ -115,7 +131,7 @@ _STORABLE = Rule(lambda value: isinstance(value, str) and storable(value), "a te
 _FLAG = Rule(lambda value: isinstance(value, bool), "True or False")
 _WHOLE = Rule(is_whole, "a whole number of at most 18 digits")
 _NUMBER = Rule(is_number, "a number")
-_TIME = Rule(is_whole, "a time in UTC milliseconds (now is time.time_ns() // 1_000_000)")
+_TIME = Rule(is_time, "a time in UTC milliseconds from the year 1 to 9999 (now is time.time_ns() // 1_000_000)")
 _WORDS = Rule(is_list, 'a list of texts, such as ["field"]')
 _PATH = Rule(is_path, "a path")
 _FUNCTION = Rule(callable, "a function")
@@ -123,7 +139,7 @@ _FUNCTION = Rule(callable, "a function")
 RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("cue", "dst", "format", "id", "ids", "kind", "name", "object", "predicate", "prefix"), _TEXT),
     **dict.fromkeys(("after", "what", "zone"), _TEXT),
-    **dict.fromkeys(("anchors", "hops", "max_facts", "per_entity"), _WHOLE),
+    **{name: _at_most(name) for name in MOST if name not in ("depth", "max_hops")},
     **dict.fromkeys(("cache", "single"), _FLAG),
     "as_of": _TIME,
     "extractor": Rule(
@@ -136,14 +152,17 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("allow_again", "force", "include_archived", "fuzzy", "include_quarantined", "repair"), _FLAG),
     "data": Rule(lambda value: isinstance(value, bytes), "bytes"),
     "purge": _FLAG,
-    "min_results": Rule(lambda value: is_whole(value) and value >= 0, "a whole number from 0 on"),
+    "min_results": Rule(
+        lambda value: is_whole(value) and 0 <= value <= MOST["min_results"],
+        f"a whole number from 0 to {MOST['min_results']}",
+    ),
     **dict.fromkeys(("dry_run", "everyone", "follow", "record_access", "vectors", "watch"), _FLAG),
-    **dict.fromkeys(("attitude", "limit", "max_branches", "max_bytes", "max_depth", "proximity"), _WHOLE),
+    **dict.fromkeys(("attitude", "proximity"), _WHOLE),
     **dict.fromkeys(
         ("confidence", "min_activation", "tag_sim_floor", "text_weight", "vector_weight", "weight"), _NUMBER
     ),
     "expires": Rule(
-        lambda value: is_whole(value) or (isinstance(value, str) and value in TERMS),
+        lambda value: is_time(value) or (isinstance(value, str) and value in TERMS),
         f"a time in UTC milliseconds, or {', '.join(TERMS)}",
     ),
     **dict.fromkeys(("at", "now", "since", "until", "valid_from", "valid_until"), _TIME),
@@ -151,7 +170,9 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("relationship_types", "exclude_relationship_types"), _WORDS),
     **dict.fromkeys(("address", "backup", "directory", "path"), _PATH),
     **dict.fromkeys(("choose_tags", "count_tokens", "on_report", "progress"), _FUNCTION),
-    "budget": Rule(_is_budget, "a Budget, such as Budget(tokens=2000) or Budget(chars=8000)"),
+    "budget": Rule(
+        _is_budget, f"a Budget, such as Budget(tokens=2000) or Budget(chars=8000), of at most {MOST['budget']}"
+    ),
     "embedder": Rule(_is_embedder, 'an Embedder, the name of one such as "static", or None'),
     "items": Rule(is_list, 'a list of texts, nodes or mappings, such as ["a text", {"text": "another", "tags": []}]'),
     "questions": Rule(
@@ -170,7 +191,8 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("spill", "undo"), _FLAG),
     # Each verb has its own modes and checks them itself.
     **dict.fromkeys(("direction", "mode"), _TEXT),
-    **dict.fromkeys(("depth", "max_hops", "top_k"), _WHOLE),
+    # `validation.queries` checks these, with the range of each.
+    **dict.fromkeys(("depth", "max_hops"), _WHOLE),
     "damping": _NUMBER,
     "granularity": _WHOLE,
     **dict.fromkeys(("explain", "multi_query"), _FLAG),
@@ -234,6 +256,8 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
     @wraps(verb)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         given = args[skipped:]
+        if many:
+            check_length(names[0], given)
         for name, value in zip(names * len(given) if many else names, given, strict=False):
             if not rules[name].fits(value) and not (value is None and name in optional):
                 raise refusal(name, value, rules[name])
@@ -270,6 +294,12 @@ def chosen(name: str, value: C, choices: Sequence[str]) -> C:
     return value
 
 
+def check_length(name: str, given: Sequence[Any]) -> None:
+    """Raises InputError if a list has more items than one may have."""
+    if len(given) > MOST_ITEMS[name]:
+        raise InputError(f"{name} may have at most {MOST_ITEMS[name]} items: pass fewer, or split the call")
+
+
 def words(field: str, given: Any) -> Sequence[str]:
     """Returns the texts of a list. Raises InputError if it is no list, or has an item that is no text."""
     if given.__class__ not in (list, tuple):
@@ -277,7 +307,8 @@ def words(field: str, given: Any) -> Sequence[str]:
         if isinstance(given, str):
             raise InputError(f"{field} must be a list: write {field}=[{given!r:.60}]")
         check(field, given)
-        given = list(given)
+        given = list(islice(given, MOST_ITEMS[field] + 1))
+    check_length(field, given)
     for word in given:
         if not isinstance(word, str):
             raise InputError(f"{field} must be a list of texts; {word!r:.60} in it is none")

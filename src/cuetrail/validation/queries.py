@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, NamedTuple, get_args
 
 from cuetrail.errors import InputError
@@ -16,12 +17,21 @@ from cuetrail.recall.spread.traversal_pagerank import Hops, PageRank, TraversalF
 from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.read import PagePosition, PageRequest
 from cuetrail.text.normalise import clean
-from cuetrail.validation.arguments import LEVELS, check_range, check_share, chosen, is_number, is_whole, words
+from cuetrail.validation.arguments import (
+    LEVELS,
+    check_length,
+    check_range,
+    check_share,
+    chosen,
+    is_number,
+    is_whole,
+    words,
+)
+from cuetrail.validation.limits import MOST, MOST_ITEMS
 
 PARTS = ("semantic", "time", "salience")
 DEFAULT_WEIGHTS: Weights = (0.3, 0.3, 0.4)
 MOST_MATCHES = 50
-MOST_HOPS = 3
 # A random walk that returns to its start less often would take too long to settle.
 MOST_DAMPING = 0.99
 _BOUNDS = ("min_attitude", "max_attitude", "min_proximity", "max_proximity")
@@ -32,14 +42,17 @@ _POSITION = re.compile(r"(-?\d{1,18})\.(\d{1,18})")
 def make_queries(given: Iterable[Any], matches: tuple[str, ...]) -> tuple[Query, ...]:
     """Returns the queries, each once. Raises InputError for a wrong one, or if there is nothing to look for."""
     found: dict[str, Query] = {}
+    # One more than may be asked is enough for the refusal.
     for one in given:
+        if len(found) > MOST_QUERIES:
+            break
         query = _query(one)
         if query.text:
             found.setdefault(query.text, query)
     if not found and not matches:
         raise InputError('say what to explore: give queries, such as ["the job offer"], or text_matches')
     if len(found) > MOST_QUERIES:
-        raise InputError(f"at most {MOST_QUERIES} queries can be asked at once, not {len(found)}")
+        raise InputError(f"at most {MOST_QUERIES} queries can be asked at once: ask fewer")
     return tuple(found.values())
 
 
@@ -63,12 +76,14 @@ def make_matches(given: Iterable[Any]) -> tuple[str, ...]:
     """Returns the texts to match names with, each once and without empty ones. Raises InputError."""
     found: dict[str, None] = {}
     for one in given:
+        if len(found) > MOST_MATCHES + 1:
+            break
         if not isinstance(one, str):
             raise InputError(f"text_matches must be a list of texts; {one!r:.60} in it is none")
         found[trim_query(one)] = None
     found.pop("", None)
     if len(found) > MOST_MATCHES:
-        raise InputError(f"at most {MOST_MATCHES} text_matches can be looked for at once, not {len(found)}")
+        raise InputError(f"at most {MOST_MATCHES} text_matches can be looked for at once: give fewer")
     return tuple(found)
 
 
@@ -184,9 +199,9 @@ def make_extent(mode: str, max_hops: int, limit: int, depth: int, damping: float
         if most < 1:
             raise InputError(f"{name} must be at least 1: nothing could be found otherwise")
     if chosen("mode", mode, ("hops", "ppr")) == "hops":
-        check_range("max_hops", max_hops, 1, MOST_HOPS)
+        check_range("max_hops", max_hops, 1, MOST["max_hops"])
         return Hops(max_hops, limit)
-    check_range("depth", depth, 0, 10)
+    check_range("depth", depth, 0, MOST["depth"])
     if not 0 <= damping <= MOST_DAMPING:
         raise InputError(f"damping must be from 0 to {MOST_DAMPING}, not {damping}")
     return PageRank(depth, damping, top_k)
@@ -195,6 +210,8 @@ def make_extent(mode: str, max_hops: int, limit: int, depth: int, damping: float
 def make_seeds(given: Iterable[Any]) -> dict[str, float]:
     """Returns the energy of each seed by id; a seed that is given twice has the larger. Raises InputError."""
     seeds: dict[str, float] = {}
+    given = list(islice(given, MOST_ITEMS["seeds"] + 1))
+    check_length("seeds", given)
     for seed in given:
         id_, score = (seed, 1.0) if isinstance(seed, str) else _pair(seed)
         if not is_number(score) or not 0 < score <= 1:
@@ -207,6 +224,13 @@ def _pair(seed: Any) -> tuple[str, Any]:
     if isinstance(seed, (list, tuple)) and len(seed) == 2 and isinstance(seed[0], str):
         return seed[0], seed[1]
     raise InputError(f'a seed must be an id, or an id and a score such as ("A0", 0.9), not {seed!r:.60}')
+
+
+def make_starts(given: str | Iterable[str]) -> list[str]:
+    """Returns the starts of a traversal as a list. Raises InputError if there are too many."""
+    starts = [given] if isinstance(given, str) else list(islice(given, MOST_ITEMS["start"] + 1))
+    check_length("start", starts)
+    return starts
 
 
 def make_query_tags(tags: Iterable[str]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ package checks again. `arguments` has the rule for each argument of the verbs.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal
@@ -22,15 +21,15 @@ from cuetrail.validation.arguments import (
     PROVENANCES,
     RETENTIONS,
     TERMS,
-    check,
     check_share,
     is_list,
+    is_time,
     is_whole,
     refusal,
     words,
 )
+from cuetrail.validation.ready_records import WEIGHTS, make_props, ready_node
 
-WEIGHTS = (0.25, 1.0)
 _FIELDS = (
     "text", "id", "kind", "name", "aliases", "tags", "buckets", "source", "at", "provenance", "props", "retention",
     "confidence",
@@ -63,7 +62,7 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
         raise refusal("provenance", provenance)
     if at is None:
         at = now
-    elif not is_whole(at):
+    elif not is_time(at):
         raise refusal("at", at)
     return _node(
         _identity(get("id"), kind, name, text, source),
@@ -76,7 +75,7 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
         source,
         at,
         provenance or "internal",
-        _props(props) if props is not None else {},
+        make_props(props) if props is not None else {},
         _life(get("retention"), get("confidence")),
         now,
         now,
@@ -122,9 +121,7 @@ def _own_node(node: Node) -> Node:
         fits = False
     if not fits:
         raise InputError(f"the node {given.id!r:.60} has a field that cannot be stored: make it with `add`, or mend it")
-    if given.props:
-        _props(given.props)
-    return node
+    return ready_node(node)
 
 
 def _ends(node: Node) -> list[int]:
@@ -265,16 +262,6 @@ def _optional(field: str, value: object) -> str | None:
 def _aliases(given: Any) -> tuple[str, ...]:
     names = (_optional("aliases", name) for name in words("aliases", given))
     return tuple(dict.fromkeys(name for name in names if name))
-
-
-def _props(given: Any) -> dict[str, Any]:
-    """Returns the properties as they are when read back from JSON. Raises InputError."""
-    check("props", given)
-    try:
-        packed = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
-        return dict(json.loads(clean(packed)))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"props must be plain JSON data: {error}") from error
 
 
 def _identity(given: object, kind: str, name: str | None, text: str, source: str | None) -> str:

@@ -218,16 +218,16 @@ def test_what_is_a_name_and_no_more_is_told_apart_as_it_changes(store: Store) ->
 
 def test_limits_of_nothing_and_of_more_than_there_is(store: Store) -> None:
     with_vectors(store)
-    store.write(
-        ME, Batch(nodes=[Node("a", text="word"), Node("b")], edges=[Edge("e", "a", "b")], vectors={"a": vector(1, 0)})
-    )
+    tagged = Node("a", text="word", tag_details=(Tag("t", "t"),))
+    store.write(ME, Batch(nodes=[tagged, Node("b")], edges=[Edge("e", "a", "b")], vectors={"a": vector(1, 0)}))
     for limit in (0, -1, -(10**9)):
         assert texts(store, "word", limit=limit) == []
         assert nearest(store, vector(1, 0), limit=limit) == []
         assert store.neighbours(ME, ["a"], limit)["a"].neighbours == ()
         assert store.neighbours(ME, ["a"], limit)["a"].degree == 1
-    for limit in (1, 10**9):
+    for limit in (1, 10**9, 2**31, 2**62):
         assert texts(store, "word", limit=limit) == ["a"]
+        assert texts(store, "", Where(tags=("t",)), limit=limit) == ["a"]
         assert nearest(store, vector(1, 0), limit=limit) == ["a"]
         assert len(store.neighbours(ME, ["a"], limit)["a"].neighbours) == 1
 

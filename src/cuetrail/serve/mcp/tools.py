@@ -15,7 +15,7 @@ from cuetrail.formulas import estimated_tokens
 from cuetrail.model import Budget, Fact, Node, Recollection
 from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
-from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, described, object_of, parse_times
+from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, count_schema, described, object_of, parse_times
 from cuetrail.text.normalise import snippet
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ TOOLS: tuple[Tool, ...] = (
         "memory_recall", "Recall",
         "What is remembered on a cue (a question, names, #tag, @bucket), with what is associated. Ask before answering "
         "about people, projects, preferences or earlier talks. Says so if nothing is known.",
-        {"cue": TEXT, "tokens": _tokens(RECALL_TOKENS), "limit": {"type": "integer", "minimum": 1}, **_FILTERS},
+        {"cue": TEXT, "tokens": _tokens(RECALL_TOKENS), "limit": count_schema("limit", 1), **_FILTERS},
         recall, ("cue",), _object(answerable="boolean", hits="array"),
     ),
     Tool(

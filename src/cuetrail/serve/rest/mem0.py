@@ -29,6 +29,7 @@ from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, array_of, checked_arg
 from cuetrail.text.timestamps import milliseconds
 from cuetrail.transfer.formats.mem0 import FORMAT, OWNER_KEYS
 from cuetrail.transfer.formats.text_files import to_iso, to_ms
+from cuetrail.validation.limits import MOST
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 MAX_MEMORIES, PAGE_SIZE, SEARCH_RESULTS = 100_000, 100, 10
 # If filters remove too many results, the search is repeated with this many times the limit.
 DEEPER = 8
-_UNBOUNDED = Budget(chars=1 << 30)
+_UNBOUNDED = Budget(chars=MOST["budget"])
 
 Arguments = dict[str, Any]
 Json = dict[str, Any]
@@ -176,17 +177,17 @@ def search(memory: Memory, given: Arguments) -> Json:
     limit: int = given["top_k"] if "top_k" in given else given.get("limit", SEARCH_RESULTS)
     condition = _condition(given)
     threshold = given.get("threshold")
-    buckets, depth = norm_buckets(_owner(given).values()), 1
+    buckets, wanted = norm_buckets(_owner(given).values()), limit
     while True:
         found = memory.recall(
-            given["query"], kinds=["atom"], buckets=buckets, limit=depth * limit, budget=_UNBOUNDED
+            given["query"], kinds=["atom"], buckets=buckets, limit=wanted, budget=_UNBOUNDED
         ) if limit > 0 else None  # fmt: skip
         hits = found.hits if found is not None else ()
         rows = [{**memory_json(hit.node), "score": hit.score} for hit in hits]
         rows = [row for row in rows if _passes(row, condition) and (threshold is None or row["score"] >= threshold)]
-        if len(rows) >= limit or len(hits) < depth * limit or depth * limit >= MAX_MEMORIES:
+        if len(rows) >= limit or len(hits) < wanted or wanted >= MOST["limit"]:
             return {"results": rows[:limit]}
-        depth *= DEEPER
+        wanted = min(DEEPER * wanted, MOST["limit"])
 
 
 def list_memories(memory: Memory, given: Arguments) -> list[Json]:

@@ -158,11 +158,11 @@ class TextSearch:
         filters = self.filters + [(Occur.Must, _silent(self._phrase(p))) for p in phrases]
         if query.prefix:
             terms = self._with_completions(query.words, terms)
+        # Tantivy allocates as many hits as are requested.
+        limit = min(limit, self.searcher.num_docs + 1)
         if limit <= 0 or not terms:
             alone = limit > 0 and self.narrowed and not query.words.strip()
             return Matches(self._newest(limit) if alone else [])
-        # Tantivy allocates as many hits as are requested.
-        limit = min(limit, self.searcher.num_docs + 1)
         near = self._misspelt(query, terms)
         if near:
             return Matches(self._fuzzy(terms, near, filters, limit))

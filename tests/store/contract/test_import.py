@@ -1,0 +1,115 @@
+"""An import writes only where its scope may, and only what `add`, `link` and `fact` would have taken."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuetrail.embed.vectors import Vectors
+from cuetrail.model import Edge, Fact, Life, Node, Scope, Tag
+from cuetrail.session import Session
+from cuetrail.store.ports import Store
+from cuetrail.store.write import Batch
+from cuetrail.transfer.import_file import ImportReport, import_file
+from cuetrail.validation.ready_records import find_faulty
+
+ANN, BOB = Scope("acme", "ann"), Scope("acme", "bob", ("ops",), "ops")
+NODE = {"type": "node", "id": "x", "text": "a text"}
+EDGE = {"type": "edge", "id": "e", "src": "a", "dst": "b"}
+FACT = {"type": "fact", "id": "f", "subject": "a", "predicate": "uses", "value": "SQLite"}
+
+
+def imported(store: Store, scope: Scope, folder: Path, *lines: dict[str, Any] | str) -> ImportReport:
+    path = folder / "in.jsonl"
+    raw = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("\n".join(['{"cuetrail": 1}', *raw]) + "\n")
+    session = Session("memory", store, scope, Vectors(store, None), None)
+    return import_file(session, path, None, None, 5)
+
+
+def nested(depth: int) -> str:
+    return '{"a":' * depth + "1" + "}" * depth
+
+
+def test_a_line_of_a_team_that_the_scope_is_not_in_is_left_out(store: Store, tmp_path: Path) -> None:
+    store.write(BOB, Batch(nodes=[Node("plan", text="the plan")]))
+    forged = {**NODE, "id": "plan", "text": "another plan", "team": "ops"}
+    unknown = {**NODE, "id": "nothing", "team": "ops"}
+    tie = {**EDGE, "src": "plan", "dst": "plan", "team": "ops"}
+    note = {"type": "note", "id": "n", "target": "plan", "text": "a remark", "team": "ops"}
+    fact = {**FACT, "subject": "plan", "team": "ops"}
+    report = imported(store, ANN, tmp_path, forged, unknown, tie, note, fact)
+    assert report.records == 0
+    messages = [error.error.partition(": ")[2] for error in report.errors]
+    assert len(messages) == 5, "each line is reported"
+    assert len(set(messages)) == 1, "and in the same words, whether or not its node exists"
+    assert "the team 'ops', which this scope is not in" in messages[0]
+    assert [store.get(BOB, ["plan"])["plan"].text, store.get(BOB, ["nothing"])] == ["the plan", {}]
+    assert imported(store, BOB, tmp_path, unknown).added == 1, "a member of the team may"
+
+
+def test_a_record_on_another_users_node_is_refused_as_one_on_a_node_that_is_not_there(
+    store: Store, tmp_path: Path
+) -> None:
+    store.write(BOB, Batch(nodes=[Node("a", text="Bob's")]))
+    store.write(ANN, Batch(nodes=[Node("b", text="Ann's")]))
+    there = imported(store, ANN, tmp_path, EDGE, FACT).errors
+    missing = imported(store, ANN, tmp_path, {**EDGE, "src": "no"}, {**FACT, "subject": "no"}).errors
+    assert [e.error for e in there] == [e.error.replace("'no'", "'a'") for e in missing]
+    assert len(there) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({**NODE, "life": {"salience": 44}}, "salience must be from 0 to 1, not 44"),
+        ({**NODE, "life": {"confidence": 3}}, "confidence must be from 0 to 1, not 3"),
+        ({**NODE, "life": {"gradient": 99}}, "gradient must be from 0.5 to 3.0, not 99"),
+        ({**NODE, "at": 10**15}, "at must be a time in UTC milliseconds"),
+        ({**NODE, "tag_details": [[f"t{n}", "t", "user"] for n in range(1001)]}, "tags may have at most 1000 items"),
+        (json.dumps(NODE)[:-1] + f', "props": {nested(900)}}}', "props are too large: they are nested more than 32"),
+        ({**NODE, "props": {"a": "x" * 1_000_001}}, "props are too large: more than 1000000 bytes"),
+        ({**EDGE, "weight": 7}, "weight must be from 0.25 to 1.0, not 7"),
+        ({**EDGE, "attitude": 9}, "attitude must be from 1 to 5, not 9"),
+        ({**EDGE, "confidence": 3}, "confidence must be from 0 to 1, not 3"),
+        ({**FACT, "confidence": 3}, "confidence must be from 0 to 1, not 3"),
+        ({**FACT, "valid_from": -(10**15)}, "valid_from must be a time in UTC milliseconds"),
+    ],
+)
+def test_a_number_out_of_range_costs_its_line_and_no_other(
+    store: Store, tmp_path: Path, line: dict[str, Any] | str, message: str
+) -> None:
+    ends = [{**NODE, "id": "a"}, {**NODE, "id": "b"}]
+    report = imported(store, ANN, tmp_path, *ends, line)
+    assert report.added == 2
+    assert [error.error.startswith(f"line 4: {message}") for error in report.errors] == [True], report.errors
+    assert store.get(ANN, ["x"]) == {}
+    assert find_faulty(store) == []
+
+
+def test_words_of_an_import_are_stored_in_their_normal_form(store: Store, tmp_path: Path) -> None:
+    node = {**NODE, "kind": "Person", "name": "Ada", "tag_details": [["Big Red", "Big Red"]], "buckets": ["My Work"]}
+    fact = {**FACT, "subject": "x", "predicate": "Works At", "tags": ["Big Red"]}
+    assert imported(store, ANN, tmp_path, node, fact).errors == ()
+    found = store.get(ANN, ["x"])["x"]
+    assert (found.kind, found.tags, found.buckets) == ("person", ("big_red",), ("my_work",))
+    stated = store.facts(ANN, ["x"])["x"][0]
+    assert (stated.predicate, stated.tags) == ("works_at", ("big_red",))
+
+
+def test_the_doctor_finds_what_an_older_version_let_in(store: Store) -> None:
+    life = Life(salience=44.0)
+    nodes = [Node("a", text="a", life=life), Node("b", "Person", text="b", tag_details=(Tag("Big Red", "Big Red"),))]
+    fact = Fact("f", "a", "uses", value="SQLite", confidence=3.0)
+    store.write(ANN, Batch(nodes=nodes, edges=[Edge("e", "a", "b", weight=7.0)], facts=[fact]))
+    found = {one.problem: one.fix for one in find_faulty(store)}
+    assert set(found) == {
+        "the node 'a' of acme/ann: salience must be from 0 to 1, not 44.0",
+        "the node 'b' of acme/ann: its tags, buckets, kind or predicate are not in their stored form",
+        "the edge 'e' of acme/ann: weight must be from 0.25 to 1.0, not 7.0",
+        "the fact 'f' of acme/ann: confidence must be from 0 to 1, not 3.0",
+    }
+    assert all(found.values()), "each says what to do"

@@ -70,17 +70,9 @@ LISTENS = {tag_propagation.NAME: tag_propagation.LISTENS}
 
 
 def dream_and_log(
-    session: Session,
-    *,
-    only: Collection[str],
-    dry_run: bool,
-    everyone: bool,
-    zone: str,
-    tagger: AutoTagger | None,
-    teller: Teller | None,
-    progress: Progress | None,
-    now: int,
-) -> DreamReport:
+    session: Session, *, only: Collection[str], dry_run: bool, everyone: bool, zone: str, tagger: AutoTagger | None,
+    teller: Teller | None, progress: Progress | None, now: int,
+) -> DreamReport:  # fmt: skip
     """Runs a dream in an opened memory and stores its report. Tagger and teller default to the built-in rules."""
     context = DreamContext(
         session.store, session.scope, now, zone_of(zone), tagger or RULE, progress, session.home, session.vectors,

@@ -30,15 +30,9 @@ class OpenAIEmbedder:
     """
 
     def __init__(
-        self,
-        base_url: str,
-        model: str,
-        api_key: str | None = None,
-        dim: int | None = None,
-        timeout: float = 30.0,
-        batch: int = 64,
-        sleep: Callable[[float], object] = time.sleep,
-    ) -> None:
+        self, base_url: str, model: str, api_key: str | None = None, dim: int | None = None, timeout: float = 30.0,
+        batch: int = 64, sleep: Callable[[float], object] = time.sleep,
+    ) -> None:  # fmt: skip
         self.model = f"openai:{model}"
         self._name = model
         self._url = _checked_url(base_url).rstrip("/") + "/embeddings"

@@ -53,15 +53,9 @@ class OpenAIReader:
     """
 
     def __init__(
-        self,
-        url: str,
-        model: str,
-        key: str | None = None,
-        *,
-        seconds: float = SECONDS,
-        wait: Callable[[float], None] = time.sleep,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+        self, url: str, model: str, key: str | None = None, *, seconds: float = SECONDS,
+        wait: Callable[[float], None] = time.sleep, clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
         if not url.startswith(("http://", "https://")) or not model:
             raise InputError("an extractor is openai:URL#MODEL, such as openai:http://localhost:11434/v1#qwen3")
         self.url, self.model = url.rstrip("/") + "/chat/completions", model

@@ -52,15 +52,9 @@ class PendingWrite:
 
 
 def ingest(
-    session: Session,
-    path: Path,
-    options: Options,
-    *,
-    watch: bool,
-    on_report: Callable[[IngestReport], None] | None,
-    stop: threading.Event | None,
-    progress: Progress | None,
-) -> IngestReport:
+    session: Session, path: Path, options: Options, *, watch: bool, on_report: Callable[[IngestReport], None] | None,
+    stop: threading.Event | None, progress: Progress | None,
+) -> IngestReport:  # fmt: skip
     """Ingests a file or folder and returns the report. With `watch`, also ingests each later change until `stop`."""
     path = path.expanduser()
     folder, target = (path if path.is_dir() else path.parent).absolute(), path.absolute()

@@ -100,16 +100,9 @@ def _register(store: Store, memory: Path, folder: Path, mirror: RegisteredMirror
 
 
 def sync_and_register(
-    store: Store,
-    scope: Scope,
-    directory: Path,
-    placement: Placement | None,
-    *,
-    memory: Path,
-    keep: bool,
-    dry_run: bool = False,
-    progress: Progress | None = None,
-) -> MirrorReport:
+    store: Store, scope: Scope, directory: Path, placement: Placement | None, *, memory: Path, keep: bool,
+    dry_run: bool = False, progress: Progress | None = None,
+) -> MirrorReport:  # fmt: skip
     """Brings the mirror in a folder up to date, as `sync` does, and registers it; without `keep`, unregisters it.
 
     A dry run only reports what would be written.

@@ -118,16 +118,9 @@ class _NextMirror:
 
 
 def sync(
-    store: Store,
-    scope: Scope,
-    directory: Path,
-    placement: Placement | None = None,
-    *,
-    memory: Path,
-    dry_run: bool = False,
-    progress: Progress | None = None,
-    on_start: Callable[[Path], None] | None = None,
-) -> MirrorReport:
+    store: Store, scope: Scope, directory: Path, placement: Placement | None = None, *, memory: Path,
+    dry_run: bool = False, progress: Progress | None = None, on_start: Callable[[Path], None] | None = None,
+) -> MirrorReport:  # fmt: skip
     """Brings the mirror in a folder up to date with what a scope sees of the memory in the directory `memory`.
 
     Without `placement` an existing mirror keeps its own; a new one gets "first". `on_start` is called with the folder

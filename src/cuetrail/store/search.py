@@ -46,27 +46,15 @@ class Searches(Protocol):
     """Searches of what one scope sees. Orders are total: score descending, then newer, then id."""
 
     def text(
-        self,
-        scope: Scope,
-        /,
-        query: TextQuery,
-        limit: int,
-        where: Where,
-        factors: Factors = (1.0, 1.0),
+        self, scope: Scope, /, query: TextQuery, limit: int, where: Where, factors: Factors = (1.0, 1.0),
         nodes: bool = False,
-    ) -> list[SearchHit]:
+    ) -> list[SearchHit]:  # fmt: skip
         """Returns the best nodes by BM25, with `nodes` each with its record."""
 
     def vector(
-        self,
-        scope: Scope,
-        /,
-        vector: bytes,
-        limit: int,
-        where: Where,
-        space: VectorSpace | None = None,
+        self, scope: Scope, /, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None,
         named: bool = False,
-    ) -> list[SearchHit]:
+    ) -> list[SearchHit]:  # fmt: skip
         """Returns the nearest nodes by cosine, with `named` only of those that have a name.
 
         Raises EmbedderMismatch if the memory does not hold vectors of this space.

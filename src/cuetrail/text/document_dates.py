@@ -103,15 +103,9 @@ def _zone(text: str | None) -> timezone:
 
 
 def _ms(
-    year: int,
-    month: int,
-    day: int,
-    hour: int = 0,
-    minute: int = 0,
-    second: int = 0,
-    micros: int = 0,
+    year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0, micros: int = 0,
     zone: timezone = UTC,
-) -> int | None:
+) -> int | None:  # fmt: skip
     try:
         return since_epoch(datetime(year, month, day, hour, minute, second, micros, tzinfo=zone))
     except (ValueError, OverflowError):

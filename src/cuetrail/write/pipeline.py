@@ -33,15 +33,9 @@ NODES_PER_WRITE = 16_000
 
 
 def write(
-    session: Session,
-    batch: Batch,
-    now: int,
-    *,
-    scope: Scope | None = None,
-    links: LinkChange = NO_LINK_CHANGE,
-    take_over: bool = False,
-    read_facts: bool = False,
-) -> Written:
+    session: Session, batch: Batch, now: int, *, scope: Scope | None = None, links: LinkChange = NO_LINK_CHANGE,
+    take_over: bool = False, read_facts: bool = False,
+) -> Written:  # fmt: skip
     """Writes a batch in one transaction, into the partition of `scope` (the session's, unless given). In this order:
 
     1. Validate. Done before: `validation.records` made the records of the batch, or a reader of files did.

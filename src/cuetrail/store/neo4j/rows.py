@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,15 +16,13 @@ import xxhash
 
 from cuetrail.formulas import bands
 from cuetrail.model import NEW_LIFE, STORYLINE_KINDS, Edge, Fact, Life, Node, Tag
+from cuetrail.store.shared.encoding import pack, signed, unsigned
 from cuetrail.store.shared.fact_validity import ACTIVE, until
 from cuetrail.store.vector_space import vector_kind
 from cuetrail.text.normalise import searchable_text, terms_of, unique_terms
 
 Props = dict[str, Any]
 
-# The origins of tags that a person or a rule gave.
-GIVEN = ("user", "auto")
-_TWO63, _TWO64 = 1 << 63, 1 << 64
 LIFE = ("salience", "state", "confidence", "accesses", "last_access", "last_decay", "interval", "gradient", "retention")
 REAL = frozenset(("salience", "confidence", "gradient", "weight"))
 EDGE = (
@@ -59,21 +57,6 @@ def short(text: str) -> str:
 def uid(part: int, *texts: str) -> str:
     """Returns an identifier unique in the whole database, of a partition's number and one or several texts."""
     return f"{part}:" + "\x1f".join(map(short, texts))
-
-
-def signed(value: int) -> int:
-    """Converts an unsigned 64-bit number to the server's signed one."""
-    return value - _TWO64 if value >= _TWO63 else value
-
-
-def unsigned(value: int) -> int:
-    """Reverses `signed`."""
-    return value + _TWO64 if value < 0 else value
-
-
-def pack(value: Mapping[str, Any]) -> str | None:
-    """Returns JSON, or None for an empty value."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if value else None
 
 
 def unpack(packed: str | None) -> Props:
@@ -210,7 +193,7 @@ def marks(node: Node, key: int, part: int, tags: Iterable[Tag] | None = None) ->
 
 def moment(at: int) -> str:
     """Returns a time as a text that sorts like the time."""
-    return f"{min(max(at, -_TWO63), _TWO63 - 1) + _TWO63:020d}"
+    return f"{min(max(at, -(1 << 63)), (1 << 63) - 1) + (1 << 63):020d}"
 
 
 # --- edges and facts

@@ -167,15 +167,9 @@ class SqliteStore:
     named_like = reading(Reader.named_like)
 
     def vector(
-        self,
-        scope: Scope,
-        /,
-        vector: bytes,
-        limit: int,
-        where: Where,
-        space: VectorSpace | None = None,
+        self, scope: Scope, /, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None,
         named: bool = False,
-    ) -> list[SearchHit]:
+    ) -> list[SearchHit]:  # fmt: skip
         index = self.name_index if named else self.vector_index
         query = np.frombuffer(vector, dtype="<f2").astype(np.float32)
         held = self.vector_spaces().held

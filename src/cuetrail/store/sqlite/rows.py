@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,12 +12,10 @@ import xxhash
 
 from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Tag
 from cuetrail.model.records import maker
+from cuetrail.store.shared.encoding import GIVEN, pack, signed, unsigned
 
-# The origins of tags that a person or a rule gave.
-GIVEN = ("user", "auto")
 # The number of unpacked tags to cache.
 KEPT_TAGS = 1 << 16
-_TWO64 = 1 << 64
 _node = maker(Node)
 _GROUP, _ITEM, _IN = "\x1d", "\x1e", "\x1f"
 _SEPARATORS = re.compile(f"[{_GROUP}{_ITEM}{_IN}]")
@@ -74,21 +72,6 @@ def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
     was = xxhash.xxh3_64_intdigest(before + f"{old}{after}".encode())
     now = xxhash.xxh3_64_intdigest(before + f"{labels}{after}".encode())
     return signed(was), signed(now)
-
-
-def signed(value: int) -> int:
-    """Converts an unsigned 64-bit number to SQLite's signed one."""
-    return value - _TWO64 if value >= _TWO64 >> 1 else value
-
-
-def unsigned(value: int) -> int:
-    """Converts SQLite's signed 64-bit number back to the unsigned one."""
-    return value + _TWO64 if value < 0 else value
-
-
-def pack(value: Mapping[str, Any] | tuple[Any, ...] | list[Any]) -> str | None:
-    """Returns JSON, or None for an empty value."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if value else None
 
 
 def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:

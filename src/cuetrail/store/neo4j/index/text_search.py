@@ -238,15 +238,9 @@ def keys_with_names(tx: Tx, part: int, names: Collection[str]) -> set[int]:
 
 
 def search(
-    reader: Reader,
-    query: TextQuery,
-    limit: int,
-    where: Where,
-    factors: Factors,
-    with_nodes: bool,
-    corpora: CorpusCache,
-    anyway: bool,
-) -> list[SearchHit]:
+    reader: Reader, query: TextQuery, limit: int, where: Where, factors: Factors, with_nodes: bool,
+    corpora: CorpusCache, anyway: bool,
+) -> list[SearchHit]:  # fmt: skip
     """Returns the `limit` nodes with the highest BM25 score times `factors` (one factor for internal memories, one for
     all others). Raises IndexOutdated if the index must be rebuilt first, unless `anyway`.
     """

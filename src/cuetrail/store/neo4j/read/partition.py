@@ -17,6 +17,7 @@ from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.neo4j.rows import short
 from cuetrail.store.read import Band, EdgeKey, Ingested, LinkKey, folder
+from cuetrail.store.shared.encoding import unsigned
 from cuetrail.text.normalise import storable
 
 SOURCE = "s.path, s.size, s.mtime_ns, s.hash, s.ingested"
@@ -107,5 +108,5 @@ def simhash_bands(reader: Reader, wanted: Collection[Band], limit: int) -> dict[
         values = [value for band, value in wanted if band == number]
         for some in chunks(values):
             for value, id_, simhash in rows(reader.tx, query, values=some, part=reader.home, limit=max(limit, 0)):
-                found.setdefault((number, value), []).append((id_, made.unsigned(simhash)))
+                found.setdefault((number, value), []).append((id_, unsigned(simhash)))
     return found

@@ -26,6 +26,7 @@ from cuetrail.store.neo4j.read.partition import SOURCE, roots
 from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.read import AtomLabels, AtomText, FileDigest, Record
 from cuetrail.store.shared.copy import users_of
+from cuetrail.store.shared.encoding import unsigned
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
 
 IN_MEMORY = 64_000_000
@@ -228,7 +229,7 @@ class Snapshot:
             names = reader.ids.names(RecordId(*row[:3]) for row in found)
             for key, id_, _, source, tags, buckets, seq, at, check, name, text in found:
                 # The id an atom has in this scope is shown too, and its own checksum does not cover it.
-                seen = made.unsigned(check) ^ (0 if names[key] == id_ else _number(names[key]))
+                seen = unsigned(check) ^ (0 if names[key] == id_ else _number(names[key]))
                 atom = AtomLabels(key, source, tags or [], buckets or [], seen)
                 self._atoms.setdefault(source, []).append((atom, (seq, at, id_, key)))
                 self._said[key] = self._spool.put(AtomText(names[key], name, text))

@@ -11,6 +11,7 @@ from cuetrail.store.neo4j.connection import Tx, chunks, rows, settings
 from cuetrail.store.neo4j.reader import ENDS
 from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.neo4j.write.nodes import WriteState
+from cuetrail.store.shared.encoding import pack
 from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT, declaration
 from cuetrail.store.transaction import StoredFact, Topic
 
@@ -154,7 +155,7 @@ class Facts:
         return topics, about
 
     def idle(self, keys: Collection[int]) -> list[int]:
-        given = {"keys": sorted(keys), "made": made.pack(MADE_FOR_A_FACT)}
+        given = {"keys": sorted(keys), "made": pack(MADE_FOR_A_FACT)}
         return [key for (key,) in rows(self.tx, _IDLE, **given)] if keys else []
 
 

@@ -15,6 +15,7 @@ from cuetrail.store.neo4j.connection import Tx, chunks, rows
 from cuetrail.store.neo4j.ids import Ids, partition_uid
 from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.rows import uid
+from cuetrail.store.shared.encoding import GIVEN
 from cuetrail.store.transaction import StoredEdge, StoredNode, Topic
 from cuetrail.store.vector_space import vector_kind
 from cuetrail.text.normalise import names_of
@@ -238,7 +239,7 @@ def put_tags(state: WriteState, given: Iterable[tuple[int, bool, Sequence[Tag]]]
     for key, counts, tags in given:
         for tag in tags:
             kind = "CUE_TIMED" if tag.origin == "temporal" else "CUE_TAGGED"
-            tagged.setdefault((key, tag.name), (kind, counts and tag.origin in made.GIVEN))
+            tagged.setdefault((key, tag.name), (kind, counts and tag.origin in GIVEN))
     part = state.partition
     state.run(_TAGS, [[uid(part, name), name] for name in sorted({name for _, name in tagged})])
     for kind in ("CUE_TAGGED", "CUE_TIMED"):

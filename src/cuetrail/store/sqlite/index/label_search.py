@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from cuetrail.formulas import DAMPING, HOUR, PER_HOUR, UNKNOWN_DISTANCE, idf
 from cuetrail.model import Label, Walk, WalkHit, WalkQuery, WalkSeed, Where
 from cuetrail.model.records import maker
+from cuetrail.store.shared.encoding import signed
 from cuetrail.store.sqlite.index.text_search import TextSearch, TextView
 from cuetrail.store.sqlite.reader import CheckedFiles, Index, Reader, label_numbers
-from cuetrail.store.sqlite.rows import signed
 from cuetrail.text.normalise import Terms, searchable_text, terms_of
 
 QUARANTINED, ARCHIVED, SILENT, HASHED = 1, 2, 4, 8

@@ -24,15 +24,9 @@ FEW = 2_000
 
 
 def search(
-    db: Database,
-    scope: Scope,
-    index: Index[VectorView],
-    labels: Index[text_search.TextView] | None,
-    query: NDArray[np.float32],
-    limit: int,
-    where: Where,
-    space: VectorSpace,
-) -> list[SearchHit]:
+    db: Database, scope: Scope, index: Index[VectorView], labels: Index[text_search.TextView] | None,
+    query: NDArray[np.float32], limit: int, where: Where, space: VectorSpace,
+) -> list[SearchHit]:  # fmt: skip
     """Returns the nearest by cosine, then newer, then by id. `labels` answers filters on tags and buckets."""
     if limit <= 0:
         return []
@@ -141,15 +135,9 @@ class VectorView:
 
 
 def nearest(
-    db: Database,
-    view: VectorView,
-    query: NDArray[np.float32],
-    limit: int,
-    parts: Sequence[int] | None,
-    space: VectorSpace,
-    kinds: Sequence[str] = (),
-    with_text: bool = False,
-) -> list[tuple[int, float]]:
+    db: Database, view: VectorView, query: NDArray[np.float32], limit: int, parts: Sequence[int] | None,
+    space: VectorSpace, kinds: Sequence[str] = (), with_text: bool = False,
+) -> list[tuple[int, float]]:  # fmt: skip
     """Returns (key, cosine) of the nearest rows in the given partitions (None: all), nearest first: as many as
     wanted, all that tie with the last of these, and if known the next, which shows that no more tie.
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 from cuetrail.model import Edge, Link, Node, SourceFile
 from cuetrail.store.read import Band, EdgeKey, Ingested, LinkKey, folder
+from cuetrail.store.shared.encoding import unsigned
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import SAME, Reader, nodes_by_key
@@ -100,5 +101,5 @@ def simhash_bands(reader: Reader, wanted: Collection[Band], limit: int) -> dict[
                 f" SELECT w.value, n.id, n.simhash FROM w JOIN nodes n ON n.key IN ({carriers})"
             )
             for value, id_, simhash in reader.db.execute(query, (*some, limit)):
-                found.setdefault((number, value), []).append((id_, rows.unsigned(simhash)))
+                found.setdefault((number, value), []).append((id_, unsigned(simhash)))
     return found

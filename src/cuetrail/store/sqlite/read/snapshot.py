@@ -11,6 +11,7 @@ import xxhash
 
 from cuetrail.model import Scope
 from cuetrail.store.read import AtomLabels, AtomText, FileDigest, Record
+from cuetrail.store.shared.encoding import unsigned
 from cuetrail.store.sqlite import connection, rows
 from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks, meta
 from cuetrail.store.sqlite.read.partition import roots
@@ -66,7 +67,7 @@ class Snapshot:
                 for key, labels, check_sum in some:
                     if labels != last:
                         last, (tags, buckets) = labels, rows.label_names(labels)
-                    check = rows.unsigned(check_sum)
+                    check = unsigned(check_sum)
                     if key in renamed:
                         check ^= _number(renamed[key][1])
                     yield AtomLabels(key, path, tags, buckets, check)

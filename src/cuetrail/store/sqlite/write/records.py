@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cuetrail.model import NEW_LIFE, UNKNOWN_WEIGHT, Edge, Fact, Node, Note
+from cuetrail.store.shared.encoding import GIVEN, pack
 from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT, declaration
 from cuetrail.store.shared.ids import plain
 from cuetrail.store.sqlite import rows
@@ -421,7 +422,7 @@ class Facts:
         self.db.executemany("DELETE FROM facts WHERE key = ?", [(old.handle,) for old, f in changes if f is None])
         table = [
             (
-                f.id, f.value, f.confidence, f.status, f.source, f.source_ref, f.provenance, rows.pack(f.tags),
+                f.id, f.value, f.confidence, f.status, f.source, f.source_ref, f.provenance, pack(f.tags),
                 f.valid_from, f.valid_until, f.superseded_by, f.stated_from, f.stated_until, f.stated_status,
                 f.restated, old.handle,
             )
@@ -449,7 +450,7 @@ class Facts:
         return topics, about
 
     def idle(self, keys: Collection[int]) -> list[int]:
-        props = rows.pack(MADE_FOR_A_FACT)
+        props = pack(MADE_FOR_A_FACT)
         return [key for key in sorted(keys) if self.db.execute(_IDLE, (key, props)).fetchone()]
 
 
@@ -524,7 +525,7 @@ class Nodes:
             counts = node.provenance != "quarantine"
             for tag in node.tag_details:
                 tags[tag.name].append(key)
-                if counts and tag.origin in rows.GIVEN:
+                if counts and tag.origin in GIVEN:
                     given[tag.name].append(key)
             for bucket in node.buckets:
                 buckets[bucket].append(key)

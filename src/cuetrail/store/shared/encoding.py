@@ -1,0 +1,26 @@
+"""Values in the form that both engines store: signed 64-bit numbers, and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+GIVEN = ("user", "auto")
+"""The origins of tags that a person or a rule gave."""
+_TWO64 = 1 << 64
+
+
+def signed(value: int) -> int:
+    """Converts an unsigned 64-bit number to the signed one that databases store."""
+    return value - _TWO64 if value >= _TWO64 >> 1 else value
+
+
+def unsigned(value: int) -> int:
+    """Reverses `signed`."""
+    return value + _TWO64 if value < 0 else value
+
+
+def pack(value: Mapping[str, Any] | tuple[Any, ...] | list[Any]) -> str | None:
+    """Returns JSON, or None for an empty value."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if value else None

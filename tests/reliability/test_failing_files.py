@@ -76,6 +76,6 @@ def test_an_index_that_cannot_be_locked_is_an_error_that_says_so(tmp_path: Path)
 def test_an_export_to_a_full_disk_is_an_error_that_says_so(tmp_path: Path) -> None:
     with (
         Memory(tmp_path, embedder="none") as memory,
-        pytest.raises(MemoryError_, match="the export cannot be written .* make room"),
+        pytest.raises(MemoryError_, match=r"the export cannot be written .* make room"),
     ):
         memory.export("/dev/full")

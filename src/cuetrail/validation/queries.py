@@ -184,7 +184,9 @@ def make_page(where: Where, provenance: Provenance | None, limit: int, after: st
 def make_starts(given: str | Iterable[object]) -> list[str]:
     """Returns the ids or names where a traversal starts. Raises InputError."""
     starts: list[str] = []
-    for one in [given] if isinstance(given, str) else given:
+    many = [given] if isinstance(given, str) else list(islice(given, MOST_ITEMS["start"] + 1))
+    check_length("start", many)
+    for one in many:
         if not isinstance(one, str):
             raise InputError(f"a start must be the id or the name of a node, not {one!r:.60}")
         starts.append(one)
@@ -224,13 +226,6 @@ def _pair(seed: Any) -> tuple[str, Any]:
     if isinstance(seed, (list, tuple)) and len(seed) == 2 and isinstance(seed[0], str):
         return seed[0], seed[1]
     raise InputError(f'a seed must be an id, or an id and a score such as ("A0", 0.9), not {seed!r:.60}')
-
-
-def make_starts(given: str | Iterable[str]) -> list[str]:
-    """Returns the starts of a traversal as a list. Raises InputError if there are too many."""
-    starts = [given] if isinstance(given, str) else list(islice(given, MOST_ITEMS["start"] + 1))
-    check_length("start", starts)
-    return starts
 
 
 def make_query_tags(tags: Iterable[str]) -> tuple[str, ...]:

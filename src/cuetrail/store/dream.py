@@ -31,6 +31,9 @@ Runs = list[tuple[int, int]]
 DREAM_KINDS = ("episode", *STORYLINE_KINDS)
 """Kinds of nodes that only dreams make. Texts do not mention them by name."""
 
+DREAM_PROPS = ("summary", "keywords")
+"""The properties that dreams give to files."""
+
 NOTHING = -1
 """The number of the last change seen by a pass that has never run."""
 

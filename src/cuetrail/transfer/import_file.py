@@ -15,8 +15,9 @@ from cuetrail.facts.beliefs import single_valued
 from cuetrail.ingest.build import Options
 from cuetrail.ingest.pipeline import ingest_path
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
+from cuetrail.model.records import STORYLINE_KINDS, is_path_tag
 from cuetrail.session import Session
-from cuetrail.store.dream import is_dreamt
+from cuetrail.store.dream import DREAM_PROPS, is_dreamt
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record, edges_by_id, facts_by_id
 from cuetrail.store.shared.copy import announce
@@ -168,6 +169,8 @@ def _import_lines(
     counts = Counter[str]()
     dreamt: set[str | None] = set()
     checked = _accepted(target, lines, path, errors)
+    if target.store.stats(target.scope).tombstones:
+        checked = _without_new_dreams(target, checked, forgotten)
     while batch := list(islice(checked, RECORDS_AT_ONCE)):
         nodes = [line.record for line in batch if isinstance(line.record, Node)]
         redacted = target.store.redacted_texts(target.scope, nodes)
@@ -213,6 +216,37 @@ def _accepted(target: Target, lines: Iterator[ExportLine], path: str, errors: li
 
 def _at_line(line: ExportLine) -> str:
     return f"line {line.number}: " if line.number else ""
+
+
+def _without_new_dreams(target: Target, lines: Iterator[ExportLine], skipped: set[str]) -> Iterator[ExportLine]:
+    """Yields the lines without summaries, keywords and tags that dreams made and that are not stored here.
+
+    They may be made of forgotten texts, and single words match no tombstone. The next dream makes them anew of the
+    texts that are here. Adds the ids of storylines that are left out to `skipped`.
+    """
+    while some := list(islice(lines, RECORDS_AT_ONCE)):
+        stored = target.store.get(target.scope, [line.record.id for line in some if isinstance(line.record, Node)])
+        for line in some:
+            node = line.record
+            if not isinstance(node, Node):
+                yield line
+            elif node.kind not in STORYLINE_KINDS:
+                yield replace(line, record=_with_dreams_of(node, stored.get(node.id)))
+            elif node.id in stored:
+                yield replace(line, record=stored[node.id])
+            else:
+                skipped.add(node.id)
+
+
+def _with_dreams_of(node: Node, stored: Node | None) -> Node:
+    """Returns the node with only that dream output that is stored here."""
+    props, tags = node.props, node.tag_details
+    if node.kind == "source":
+        here = {} if stored is None else {name: stored.props[name] for name in DREAM_PROPS if name in stored.props}
+        props = {name: value for name, value in props.items() if name not in DREAM_PROPS} | here
+    own = set() if stored is None else set(stored.tags)
+    tags = tuple(t for t in tags if t.name in own or t.origin not in ("auto", "infected") or is_path_tag(t))
+    return node if (props, tags) == (node.props, node.tag_details) else replace(node, props=props, tag_details=tags)
 
 
 def _announce(target: Target, teams: Iterable[str | None]) -> None:

@@ -173,7 +173,7 @@ def link(session: Session, src: str, dst: str, given: Mapping[str, Any], now: in
     """Writes an edge between two nodes, given by id or name, and returns it as stored. Raises NotFound."""
     store, scope = session.store, session.scope
     edge = make_edge(require_node(store, scope, src), require_node(store, scope, dst), given, now)
-    write(session, Batch(nodes=adopt(session, (edge.src, edge.dst), now), edges=[edge]), now)
+    write(session, Batch(nodes=adopt(session, (edge.src, edge.dst), now), edges=[edge], refuse_forgotten=True), now)
     return edges_by_id(store, scope, [edge.id])[edge.id]
 
 
@@ -191,7 +191,7 @@ def relate(session: Session, src: str, dst: str, given: Mapping[str, Any], now: 
     confidence = 1.0 if given["confidence"] is None else given["confidence"]
     stated = make_edge(ids[0], ids[1], {**given, "kind": "relates", "id": None, "confidence": confidence}, now)
     edge, edges = related(store, scope, nodes[ids[0]], nodes[ids[1]], stated, given, now)
-    write(session, Batch(nodes=adopt(session, ids, now), edges=edges), now)
+    write(session, Batch(nodes=adopt(session, ids, now), edges=edges, refuse_forgotten=True), now)
     return edges_by_id(store, scope, [edge.id])[edge.id]
 
 
@@ -214,8 +214,8 @@ def note(session: Session, target: str, text: str, expires: int | str | None, no
     store, scope = session.store, session.scope
     if find_node(store, scope, target) is None and edges_by_id(store, scope, [target]):
         made = make_note(target, text, expires, now, "edge")
-        write(session, Batch(notes=[made]), now)
+        write(session, Batch(notes=[made], refuse_forgotten=True), now)
         return made
     made = make_note(require_node(store, scope, target), text, expires, now)
-    write(session, Batch(nodes=adopt(session, (made.target,), now), notes=[made]), now)
+    write(session, Batch(nodes=adopt(session, (made.target,), now), notes=[made], refuse_forgotten=True), now)
     return made

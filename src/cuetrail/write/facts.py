@@ -11,7 +11,7 @@ from cuetrail.facts.beliefs import single_valued
 from cuetrail.facts.resolve import UNTYPED, resolve_entity
 from cuetrail.model import Fact, Node
 from cuetrail.session import Session
-from cuetrail.store.read import facts_by_id
+from cuetrail.store.read import facts_by_id, forgotten_ids
 from cuetrail.store.shared.fact_supersession import as_stated
 from cuetrail.store.shared.fact_validity import begins, declaration, ends_of, holds, until, value_of
 from cuetrail.store.shared.ids import own_nodes
@@ -27,12 +27,12 @@ def state_fact(
 ) -> Fact:
     """Writes a fact, and its subject if that is unknown; returns the fact as it now stands in its timeline.
 
-    Raises InputError for an ambiguous name, and Forgotten if the subject was forgotten.
+    Raises InputError for an ambiguous name, and Forgotten if the subject or the value was forgotten.
     """
     if not norm_name(subject):
         raise InputError("a fact needs a subject")
     store, scope = session.store, session.scope
-    batch = Batch()
+    batch = Batch(refuse_forgotten=True)
     kind = norm_tag(kind) if kind else None
     known = resolve_entity(store, scope, subject, kind)
     if known is None:
@@ -44,9 +44,11 @@ def state_fact(
     batch.nodes += _with_kind(session, subject_id, kind, batch.nodes) if known is not None else []
     single = bool(single_valued(store, scope, [fact.predicate]))
     batch.stated.append(Stated(fact, single, object_ if entity is not None else None))
-    written = write(session, batch, now, links=LinkChange(arriving=list(batch.nodes)))
-    if written.forgotten:
-        raise Forgotten(f"{subject!r} was forgotten and stays so: `add` it with allow_again=True first")
+    try:
+        write(session, batch, now, links=LinkChange(arriving=list(batch.nodes)))
+    except Forgotten as error:
+        what = subject if forgotten_ids(store, scope, batch.nodes) else object_
+        raise Forgotten(f"{what!r} was forgotten and stays so: `add` it with allow_again=True first") from error
     _unarchive(session, fact, now)
     return _as_stored(session, fact)
 

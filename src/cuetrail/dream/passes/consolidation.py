@@ -13,11 +13,11 @@ from cuetrail.dream.context import DreamContext, Work
 from cuetrail.dream.passes.storylines import texts_of
 from cuetrail.dream.summaries import keywords
 from cuetrail.model import PassReport
-from cuetrail.store.dream import Book, Entry, Slice, Writes
+from cuetrail.store.dream import DREAM_PROPS, Book, Entry, Slice, Writes
 
 NAME = "consolidation"
 VERSION = "1"
-SUMMARY, KEYWORDS = "summary", "keywords"
+SUMMARY, KEYWORDS = DREAM_PROPS
 # Sources of one transaction.
 BATCH = 200
 

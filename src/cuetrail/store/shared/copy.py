@@ -23,7 +23,8 @@ SIZE = 2_000
 _ORDER: tuple[tuple[type[Any], ...], ...] = (
     (Node,),
     (SourceFile, Version, Edge),
-    (Fact, Note, Mention, Link, Tombstone),
+    (Fact, Note, Mention, Link),
+    (Tombstone,),
 )
 _LISTS = {
     Node: "nodes", Edge: "edges", Fact: "facts", Note: "notes", Mention: "mentions", Link: "links",

@@ -48,7 +48,32 @@ _BEHIND = " .!?…。！？｡;,:\"'”’»)]*_|"
 # Markup, and tags or block ids at the end, do not change what a text says.
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(r"[`*\u00ad\u200b-\u200d\u2060]+|~~|==|(?<!\w)_+|_+(?!\w)")
+# Disguises: prefixes of quoted, forwarded and timed lines, footnote marks, reference links, and tags of HTML.
+_DAY = r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}"
+_CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\b\.?)?"
+_TIME = rf"[\[(]?(?:{_DAY},?(?:\s|t)\s*)?{_CLOCK}[\])]?(?:\s*[-–—](?=\s))?(?=\s)"
+_PREFIX = re.compile(rf"^(?:[^\S\n]*(?:>|(?:fwd?|re|aw|wg):|{_TIME})[^\S\n]*)+", re.IGNORECASE | re.MULTILINE)
+_FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,30}\]:?|(?<=[^\W\d_][.!?,;:])\[\d{1,3}\]|(?<=[^\W\d_])\[\d{1,3}\]|[¹²³⁰⁴-⁹]+")
+_REFERENCE = re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]")
+_HTML = re.compile(
+    r"</?(?:b|i|u|em|strong|code|mark|del|ins|s|sub|sup|span|p|br|blockquote|q|kbd|small)(?:\s[^<>]*)?/?>", re.I
+)
 _TRAIL = re.compile(r"(?:(?:^|(?<=\s))(?:#[^\s#]+|\^[\w-]+)\s*)+\Z")
+
+
+def undisguised(text: str) -> str:
+    """Returns the text without invisible characters, footnote marks, HTML tags, and prefixes of quotes and forwards.
+
+    >>> undisguised("> Fwd: Re: The k\\u200bey[^1] is\\n> <b>under</b> the mat."), undisguised("[12:03] The key[2]")
+    ('The key is\\nunder the mat.', 'The key')
+    """
+    if not text.isascii():
+        text = "".join(char for char in text if char.isascii() or unicodedata.category(char) != "Cf")
+    if "<" in text:
+        text = _HTML.sub("", text)
+    if "][" in text:
+        text = _REFERENCE.sub(r"\1", text)
+    return _PREFIX.sub("", _FOOTNOTE.sub("", text))
 
 
 class TombstoneMatch(NamedTuple):
@@ -121,11 +146,11 @@ def match(table: TombstoneTable, nodes: Sequence[Node]) -> dict[str, TombstoneMa
     """
     if not nodes or not table.exist():
         return {}
-    hashes = [text_hashes(node) for node in nodes]
+    hashes = [_readings(node) for node in nodes]
     ids = {id_hash(node.id): node.id for node in nodes}
     known: set[str] = set()
     gone: dict[str, str] = {}
-    for hash_, partition in table.find(set(ids).union(*(one.all() for one in hashes))):
+    for hash_, partition in table.find(set(ids).union(*(one.all() for readings in hashes for one in readings))):
         known.add(hash_)
         if hash_ in ids and partition == table.partition:
             gone[ids[hash_]] = hash_
@@ -142,17 +167,44 @@ def match(table: TombstoneTable, nodes: Sequence[Node]) -> dict[str, TombstoneMa
 
 
 def _matches(
-    nodes: Sequence[Node], hashes: Sequence[TextHashes], known: Collection[str], gone: Mapping[str, str]
+    nodes: Sequence[Node], hashes: Sequence[Sequence[TextHashes]], known: Collection[str], gone: Mapping[str, str]
 ) -> dict[str, TombstoneMatch]:
     """The matches by node id; `gone` are the forgotten ids with their hashes."""
     found = {id_: TombstoneMatch({hash_}, "") for id_, hash_ in gone.items()}
-    for node, one in zip(nodes, hashes, strict=True):
-        if (matched := one.match(known) if known else None) is not None:
+    for node, readings in zip(nodes, hashes, strict=True):
+        if known and (matched := _first_match(readings, known)) is not None:
             by_id = {gone[node.id]} if node.id in gone else set()
             # A node without text cannot be redacted, and one whose id was forgotten stays out whatever its text.
             rest = matched.rest if node.text and not by_id else ""
             found[node.id] = TombstoneMatch(matched.hashes | by_id, rest)
     return found
+
+
+def _readings(node: Node) -> list[TextHashes]:
+    """The hashes of a node's text as it stands and, if that differs, without disguises."""
+    text, plain = _text(node), undisguised(_text(node))
+    as_it_stands = text_hashes(node)
+    return [as_it_stands] if plain == text else [as_it_stands, text_hashes(replace(node, text=plain))]
+
+
+def _first_match(readings: Sequence[TextHashes], known: Collection[str]) -> TombstoneMatch | None:
+    """The match that leaves nothing of the text if there is one, else the first."""
+    matches = [found for one in readings if (found := one.match(known)) is not None]
+    return min(matches, key=lambda found: bool(found.rest), default=None)
+
+
+def match_texts(table: TombstoneTable, texts: Collection[str]) -> dict[str, TombstoneMatch]:
+    """Matches texts of any records against the tombstones of the user; returns the matches by text.
+
+    Texts of fewer than SHORTEST characters never match: they say too little to be a forgotten one.
+    """
+    long = [text for text in dict.fromkeys(texts) if len(bare(undisguised(text))) >= SHORTEST]
+    if not long or not table.exist():
+        return {}
+    readings = {text: _readings(Node("", text=text)) for text in long}
+    known = {hash_ for hash_, _ in table.find({h for some in readings.values() for one in some for h in one.all()})}
+    found = {text: _first_match(some, known) for text, some in readings.items()} if known else {}
+    return {text: one for text, one in found.items() if one is not None}
 
 
 def redact(nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> tuple[list[Node], set[str], set[str]]:
@@ -224,6 +276,11 @@ def text_tombstones(text: str, speaker: str = "") -> list[str]:
     """Returns the hashes that a forgotten text leaves."""
     if not text:
         return []
+    plain = undisguised(text)
+    return [*_tombstones(text, speaker), *(_tombstones(plain, speaker) if plain != text else ())]
+
+
+def _tombstones(text: str, speaker: str) -> list[str]:
     words = bare(text, speaker)
     parts = dict.fromkeys(one for cut in _CUTS for one in _parts(text, cut, norm_name(speaker)) if one != words)
     found = [_hash("text", norm_name(text)), *([_hash("words", words)] if len(words) >= SHORTEST else [])]

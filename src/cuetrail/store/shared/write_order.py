@@ -18,6 +18,7 @@ from cuetrail.store.shared.fact_writes import (
 )
 from cuetrail.store.shared.ids import check_ids, plain
 from cuetrail.store.shared.node_succession import find_successors, pass_facts, pass_on
+from cuetrail.store.shared.redaction import match_fields, redact_batch, redact_node
 from cuetrail.store.shared.tombstones import add_tombstones, match, redact, remove_tombstones
 from cuetrail.store.transaction import Handle, StoredNode, WriteTransaction
 from cuetrail.store.vector_space import VectorKind
@@ -31,7 +32,7 @@ def write_batch(tx: WriteTransaction, batch: Batch) -> Written:
     read back, Forgotten as `Batch.refuse_forgotten` asks. Nothing of the batch may be kept then.
     """
     removed = _remove(tx, batch)
-    nodes, forgotten, cut = _without_forgotten(tx, batch)
+    batch, nodes, forgotten, cut = _without_forgotten(tx, batch)
     keys, added = _put_nodes(tx, nodes)
     edges = [edge for edge in batch.edges if forgotten.isdisjoint((edge.src, edge.dst))]
     _put_edges(tx, edges)
@@ -93,23 +94,27 @@ def _remove_nodes(tx: WriteTransaction, keys: Sequence[int]) -> int:
     return len(keys)
 
 
-def _without_forgotten(tx: WriteTransaction, batch: Batch) -> tuple[list[Node], set[str], set[str]]:
-    """The nodes to store, the ids kept out by tombstones, and the ids whose text is stored shortened.
+def _without_forgotten(tx: WriteTransaction, batch: Batch) -> tuple[Batch, list[Node], set[str], set[str]]:
+    """The batch without forgotten text, its nodes to store, the ids kept out by tombstones, and the ids whose text is
+    stored shortened.
 
     A batch with `allow_again` removes the tombstones in its way instead; one with `refuse_forgotten` raises Forgotten.
     """
     matches = match(tx.tombstones, batch.nodes)
+    fields = match_fields(tx, batch, batch.nodes)
     if batch.allow_again:
         remove_tombstones(tx.tombstones, batch.nodes, matches)
-        matches = {}
-    elif batch.refuse_forgotten and matches:
-        first = next(matches[node.id] for node in batch.nodes if node.id in matches)
+        tx.tombstones.remove({hash_ for one in fields.values() for hash_ in one.hashes})
+        matches, fields = {}, {}
+    elif batch.refuse_forgotten and (matches or fields):
+        first = next((matches[node.id] for node in batch.nodes if node.id in matches), None)
         raise Forgotten(
-            "a part of this was forgotten and stays so: leave that out, or pass allow_again=True (--allow-again)"
-            if first.rest
+            "a part of this was forgotten and stays so: leave it out, or `add` it with allow_again=True (--allow-again)"
+            if first is None or first.rest
             else "this was forgotten and stays so: pass allow_again=True (--allow-again) to remember it anew"
         )
-    return redact(batch.nodes, matches)
+    nodes, forgotten, cut = redact(batch.nodes, matches)
+    return redact_batch(batch, fields), [redact_node(node, fields) for node in nodes], forgotten, cut
 
 
 def _put_nodes(tx: WriteTransaction, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:

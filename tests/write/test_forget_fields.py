@@ -1,0 +1,133 @@
+"""Forgotten words come back in no field of any record, and in no ordinary disguise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cuetrail import Memory
+from cuetrail.errors import Forgotten
+
+WORD = "zanzibarquux"
+SECRET = "Zanzibarquux keeps the vermilionish ledger under floorboardium seventeen"
+PLANS = f"# Plans\n\nHarmless opening about gardens and rivers.\n\n{SECRET}.\n\nHarmless end of all the plans."
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """A memory in which the secret was forgotten, and an export from before."""
+    with Memory(tmp_path / "memory") as memory:
+        memory.ingest_text(PLANS, source="plans.md")
+        memory.add("A walk with Pia", id="walk", now=1)
+        memory.add(name="Pia", kind="person", id="pia", now=1)
+        memory.add(name="Tom", kind="person", id="tom", now=1)
+        memory.dream()
+        memory.export(tmp_path / "before.jsonl")
+        memory.forget(memory.recall(SECRET).hits[0].node.id)
+        yield memory
+
+
+def exported(memory: Memory, tmp_path: Path) -> str:
+    memory.export(tmp_path / "now.jsonl")
+    text = (tmp_path / "now.jsonl").read_text("utf-8").lower()
+    (tmp_path / "now.jsonl").unlink()
+    return text
+
+
+def test_an_earlier_export_brings_back_neither_the_text_nor_what_dreams_made_of_it(
+    memory: Memory, tmp_path: Path
+) -> None:
+    before = (tmp_path / "before.jsonl").read_text("utf-8")
+    assert before.count(SECRET) > 1, "the summary has it too"
+    assert '"keywords"' in before
+    memory.import_(tmp_path / "before.jsonl")
+    now = exported(memory, tmp_path)
+    assert '"keywords"' not in now
+    assert not any(word in now for word in (WORD, "vermilionish", "floorboardium"))
+    memory.dream()
+    now = exported(memory, tmp_path)
+    assert "harmless opening" in now
+    assert not any(word in now for word in (WORD, "vermilionish", "floorboardium"))
+
+
+FIELDS: dict[str, Callable[[Memory], object]] = {
+    "a note": lambda m: m.note("walk", SECRET),
+    "a property": lambda m: m.add("Something else", props={"deep": {"list": [SECRET, "b"]}}),
+    "an alias": lambda m: m.add("Something else", aliases=[SECRET]),
+    "a tag": lambda m: m.add("Something else", tags=[SECRET]),
+    "a name": lambda m: m.add("Something else", name=SECRET),
+    "the value of a fact": lambda m: m.fact("Bob", "said", SECRET),
+    "the text of a relationship": lambda m: m.relate("pia", "tom", text=f"Colleagues. {SECRET}."),
+    "the text of a link": lambda m: m.link("walk", "pia", text=SECRET),
+    "an edited name": lambda m: m.edit("walk", name=SECRET),
+}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_no_field_takes_forgotten_words(memory: Memory, tmp_path: Path, field: str) -> None:
+    with pytest.raises(Forgotten, match="forgotten and stays so"):
+        FIELDS[field](memory)
+    assert WORD not in exported(memory, tmp_path)
+
+
+def test_imported_notes_relationships_facts_and_history_lose_forgotten_words(tmp_path: Path) -> None:
+    with Memory(tmp_path / "there") as there:
+        there.add(f"{SECRET}.", id="walk", now=1)
+        there.edit("walk", text="A walk with Pia")
+        there.add(name="Pia", kind="person", id="pia", now=1)
+        there.note("walk", SECRET)
+        there.note("walk", f"A note that stays. {SECRET}.")
+        there.link("walk", "pia", text=f"> {SECRET}")
+        there.fact("Pia", "said", SECRET)
+        there.export(tmp_path / "there.jsonl")
+    with Memory(tmp_path / "here") as here:
+        here.forget(here.add(SECRET).id)
+        here.import_(tmp_path / "there.jsonl")
+        now = exported(here, tmp_path)
+        assert WORD not in now
+        assert '"text":"a note that stays."' in now
+        assert here.history("walk") == []
+        assert here.facts("Pia") == []
+
+
+@pytest.mark.parametrize(
+    "disguised",
+    [
+        f"**{SECRET}**", f"`{SECRET}`", f"## {SECRET}", f"[{SECRET}](http://a.b)", f"[{SECRET}][1]", f"> {SECRET}",
+        "> " + SECRET.replace(" under", "\n> under"), f"> > - **{SECRET}**[^2]", f"{SECRET}[^1].", f"{SECRET}[1]",
+        f"{SECRET}¹", f"1. {SECRET}", f"Ann: {SECRET}", f"[12:03] Ann: {SECRET}", f"12:03:44 Ann: {SECRET}",
+        f"[2024-05-01 12:03] Ann: {SECRET}", f"01/05/2024, 12:03 - Ann: {SECRET}", f"Fwd: Re: {SECRET}",
+        SECRET.replace("ee", "e\u200be"), SECRET.replace("ee", "e\u00ade"), f"\ufeff{SECRET}", f"\u202e{SECRET}\u202c",
+        SECRET.upper(), SECRET.replace(" ", "\u00a0"), SECRET.replace(" ", "\n"), f"<b>{SECRET}</b>", f"| {SECRET} |",
+    ],
+)  # fmt: skip
+def test_disguises_of_a_forgotten_text_are_refused_and_its_plain_text_is_after_a_disguised_one(
+    tmp_path: Path, disguised: str
+) -> None:
+    with Memory(tmp_path / "plain") as memory:
+        memory.forget(memory.add(SECRET).id)
+        with pytest.raises(Forgotten):
+            memory.add(disguised)
+    if "Ann: " in disguised:
+        return  # `Ann: ` may be a part of the text, so the text without it is another one
+    with Memory(tmp_path / "disguised") as memory:
+        memory.forget(memory.add(disguised).id)
+        with pytest.raises(Forgotten):
+            memory.add(SECRET)
+
+
+def test_a_short_forgotten_text_affects_no_other_field(memory: Memory) -> None:
+    for text in ("yes", "ok, thanks", "At 12:03"):
+        memory.forget(memory.add(text).id)
+    assert memory.fact("Bob", "agrees", "yes").value == "yes"
+    assert memory.note("walk", "ok, thanks").text == "ok, thanks"
+    assert memory.add("Something else", props={"answer": "yes"}, tags=["yes"]).tags == ("yes",)
+
+
+def test_a_memory_that_had_the_words_in_a_field_before_can_still_be_edited(memory: Memory) -> None:
+    later = "A quite different sentence that is forgotten later"
+    memory.add("Holds it already", id="old", props={"said": later})
+    memory.forget(memory.add(later).id)
+    assert memory.edit("old", tags=["blue"]).props["said"] == later

@@ -181,17 +181,15 @@ def make_page(where: Where, provenance: Provenance | None, limit: int, after: st
     return PageRequest(limit, where, provenance, PagePosition(int(parts[1]), int(parts[2])) if parts else None)
 
 
-def make_starts(given: str | Iterable[object]) -> list[str]:
-    """Returns the ids or names where a traversal starts. Raises InputError."""
-    starts: list[str] = []
-    many = [given] if isinstance(given, str) else list(islice(given, MOST_ITEMS["start"] + 1))
-    check_length("start", many)
-    for one in many:
-        if not isinstance(one, str):
-            raise InputError(f"a start must be the id or the name of a node, not {one!r:.60}")
-        starts.append(one)
+def make_starts(given: str | Iterable[Any]) -> list[str]:
+    """Returns the ids or names where a traversal starts. Raises InputError if there is none, or too many."""
+    starts = [given] if isinstance(given, str) else list(islice(given, MOST_ITEMS["start"] + 1))
+    check_length("start", starts)
     if not starts:
         raise InputError("say where to start: give the id or the name of a node")
+    for one in starts:
+        if not isinstance(one, str):
+            raise InputError(f"a start must be the id or the name of a node, not {one!r:.60}")
     return starts
 
 

@@ -19,6 +19,7 @@ from cuetrail.errors import CuetrailError, InputError
 from cuetrail.memory import restore
 from cuetrail.model import Node
 from cuetrail.validation.arguments import RULES
+from tests.hostile import FUZZ_CALLS, HOSTILE
 
 
 def _any(wrong: object) -> Any:
@@ -406,7 +407,8 @@ _json = st.recursive(
     | st.integers()
     | st.floats()
     | st.text(alphabet=_CHARACTERS, max_size=8)
-    | st.sampled_from(["a", "b", "x" * 300]),
+    | st.sampled_from(["a", "b", "x" * 300])
+    | st.sampled_from(HOSTILE),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=6,
 )
@@ -421,7 +423,9 @@ def calls(draw: st.DrawFn) -> tuple[str, str, Any]:
     return verb, name, draw(_paths if RULES[name] is RULES["path"] else _json)
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=FUZZ_CALLS or 100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 @given(chosen=calls())
 def test_any_value_for_any_argument_gives_a_result_or_one_of_our_errors(
     chosen: tuple[str, str, Any], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

@@ -23,6 +23,7 @@ from cuetrail.serve.mcp import server as mcp_server
 from cuetrail.serve.mcp.server import call_tool
 from cuetrail.serve.mcp.tools import TOOLS
 from cuetrail.serve.verbs import EFFECTS, every_tool
+from tests.hostile import FUZZ_CALLS, HOSTILE_JSON
 from tests.serve.conftest import Agent, Talk, agent, command, session, size
 
 MOST_BYTES = 8000
@@ -130,7 +131,12 @@ def test_a_memory_that_cannot_be_opened_is_an_error_and_the_next_call_tries_agai
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats(allow_nan=False) | st.text(max_size=8),
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 10**20)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8)
+    | st.sampled_from(HOSTILE_JSON),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
     max_leaves=4,
 )
@@ -144,7 +150,7 @@ def shared_memory(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield memory
 
 
-@settings(max_examples=150)
+@settings(max_examples=FUZZ_CALLS or 150)
 @given(data=st.data())
 def test_whatever_a_model_passes_there_is_an_answer_or_an_error_in_words(shared_memory: Memory, data: Any) -> None:
     tool = data.draw(st.sampled_from(TOOLS))

@@ -27,6 +27,7 @@ from cuetrail.serve.rest.openapi import EXAMPLES, openapi_document
 from cuetrail.serve.rest.requests import RequestRules
 from cuetrail.serve.rest.server import VERBS
 from cuetrail.serve.verbs import EFFECTS, verb_tool
+from tests.hostile import FUZZ_CALLS, HOSTILE_JSON
 from tests.serve.conftest import agent, session
 from tests.serve.http_tools import Issue, issuer, refused, serving
 
@@ -261,7 +262,12 @@ def test_a_memory_that_cannot_be_used_is_a_problem_and_not_healthy(place: Path, 
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 10**20) | st.floats(allow_nan=False) | st.text(max_size=8),
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 10**20)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8)
+    | st.sampled_from(HOSTILE_JSON),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
     max_leaves=4,
 )
@@ -275,7 +281,7 @@ def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClie
         yield client
 
 
-@settings(max_examples=200)
+@settings(max_examples=FUZZ_CALLS or 200)
 @given(data=st.data())
 def test_whatever_is_sent_there_is_a_result_or_a_problem_of_the_sender(shared_client: TestClient, data: Any) -> None:
     verb = data.draw(st.sampled_from(sorted(set(VERBS) - {"reembed"})))

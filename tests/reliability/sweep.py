@@ -9,12 +9,11 @@ import errno
 import shutil
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.reliability.failing_files import Outcome, Worker, build
+from tests.reliability.failing_files import MODES, Outcome, Worker, build
 from tests.reliability.scripts import SCRIPTS, Held, Place, Script, held, opened
 from tests.store.sqlite.tools import search
 
@@ -121,30 +120,33 @@ def twice(worker: Worker, want: Golden, place: Path, n: int, again: tuple[int, t
     return wrong + ([f"while it recovered: {second.crash}"] if second.crash else [])
 
 
+def sweep(worker: Worker, place: Path, name: str, modes: list[str], stride: int) -> str:
+    """Tries every `stride`-th operation of a script in these modes; writes what is wrong to standard error."""
+    want, runs, wrong = golden(worker, SCRIPTS[name], place), 0, 0
+    for fault in (fault for fault in FAULTS if fault[0] in modes):
+        for n in range(1, want.operations + 1, stride):
+            outcome = fail_at(worker, want, place, n, fault)
+            found = list(faults_after(want, place / "trial", outcome, fault[0]))
+            runs, wrong = runs + 1, wrong + bool(found)
+            sys.stderr.writelines(f"{name} {fault} at {n}: {what}\n" for what in found)
+        for m in range(1, 40, 13):
+            for n in range(1, want.operations + 1, 20 * stride):
+                found = twice(worker, want, place, n, (m, fault))
+                runs, wrong = runs + 1, wrong + bool(found)
+                sys.stderr.writelines(f"{name} killed at {n}, then {fault} at {m}: {what}\n" for what in found)
+    return f"{name}: {want.operations} operations, {runs} runs, {wrong} wrong\n"
+
+
 def main() -> None:
-    """Sweeps over every operation, or every STRIDE-th: `sweep [STRIDE] [SCRIPT ...]`."""
+    """Sweeps over every STRIDE-th operation: `sweep [STRIDE] [SCRIPT or MODE ...]`."""
     stride = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    names = sys.argv[2:] or list(SCRIPTS)
+    names = [name for name in sys.argv[2:] if name in SCRIPTS] or list(SCRIPTS)
+    modes = [name for name in sys.argv[2:] if name in MODES] or list(MODES)
     with tempfile.TemporaryDirectory(prefix="cuetrail-sweep-") as made:
         place = Path(made)
         with Worker(build(place), place / "log") as worker:
             for name in names:
-                want = golden(worker, SCRIPTS[name], place)
-                runs, wrong = 0, Counter[str]()
-                for fault in FAULTS:
-                    for n in range(1, want.operations + 1, stride):
-                        outcome = fail_at(worker, want, place, n, fault)
-                        runs += 1
-                        for what in faults_after(want, place / "trial", outcome, fault[0]):
-                            wrong[what[-300:]] += 1
-                            sys.stderr.write(f"{name} {fault} at {n}: {what}\n")
-                    for m in range(1, 40, 13 * stride):
-                        for n in range(1, want.operations + 1, 7 * stride):
-                            runs += 1
-                            for what in twice(worker, want, place, n, (m, fault)):
-                                sys.stderr.write(f"{name} killed at {n}, then {fault} at {m}: {what}\n")
-                                wrong[what[-300:]] += 1
-                sys.stdout.write(f"{name}: {want.operations} operations, {runs} runs, {wrong.total()} wrong\n")
+                sys.stdout.write(sweep(worker, place, name, modes, stride))
                 sys.stdout.flush()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -199,22 +200,51 @@ def test_doctor_names_damage_that_opening_did_not_meet(sound: Path, tmp_path: Pa
     assert path.read_bytes() == raw.replace(text, b"Unique7 in a line", 1)
 
 
-def test_doctor_names_a_page_of_garbage_instead_of_failing(sound: Path, tmp_path: Path) -> None:
+def test_a_page_of_garbage_is_named_when_the_memory_is_opened(sound: Path, tmp_path: Path) -> None:
     rng = random.Random(12)
     path = copied(sound, tmp_path)
     original = path.read_bytes()
-    reports = 0
     for _ in range(12):
         page = rng.randrange(5, len(original) // PAGE)
         path.write_bytes(original)
         overwrite(path, page * PAGE, rng.randbytes(PAGE))
-        try:
-            with open_memory(path.parent) as memory:
-                found = memory.doctor()
-        except CorruptMemory:
-            continue
-        reports += [f.check for f in found][:1] == ["truth"]
-    assert reports > 8
+        with pytest.raises(CorruptMemory, match="restore"):
+            open_memory(path.parent)
+
+
+def test_a_flipped_bit_in_the_head_of_a_page_hides_no_row(sound: Path, tmp_path: Path) -> None:
+    """The head of a page has its kind, its number of rows and where they begin."""
+    rng = random.Random(13)
+    path = copied(sound, tmp_path)
+    original = path.read_bytes()
+    truth = texts_of(everything(sound / "m"))
+    named = 0
+    for page in range(1, len(original) // PAGE, 5):
+        damaged = bytearray(original)
+        damaged[page * PAGE + rng.randrange(12)] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        found = reading(path.parent)
+        assert found is None or texts_of(found) == truth, page
+        named += found is None
+    assert named > 10
+
+
+def test_a_sound_memory_is_checked_once_and_again_after_a_day(sound: Path, tmp_path: Path) -> None:
+    path = copied(sound, tmp_path)
+    note = path.parent / "index" / "checked"
+    open_memory(path.parent).close()
+    first = json.loads(note.read_bytes())
+    with open_memory(path.parent) as memory:
+        memory.add("a write by cuetrail itself", id="own")
+    attributes, checked = json.loads(note.read_bytes())
+    assert checked == first[1], "a write of its own is no reason to check again"
+    assert attributes != first[0]
+    note.write_text(json.dumps([attributes, checked - 90_000]))
+    open_memory(path.parent).close()
+    assert json.loads(note.read_bytes())[1] > checked
+    note.write_text("nonsense")
+    open_memory(path.parent).close()
+    assert json.loads(note.read_bytes())[0] == attributes
 
 
 def test_doctor_mends_tables_that_can_be_derived(sound: Path, tmp_path: Path) -> None:

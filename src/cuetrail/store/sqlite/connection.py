@@ -20,6 +20,7 @@ from cuetrail.model import Scope
 from cuetrail.store.sqlite.page_gaps import RAW_FILES
 from cuetrail.store.sqlite.restore_swap import recover, workplace
 from cuetrail.store.sqlite.schema import migrate
+from cuetrail.store.sqlite.structure_check import StructureCheck
 
 T = TypeVar("T")
 
@@ -171,6 +172,7 @@ class Database:
             except OSError as error:
                 raise MemoryError_(f"no memory can be made in {directory}: {error}") from error
             self._place = self._where()
+            self._structure = StructureCheck(self.path)
             self._probe = self._examined()
             try:
                 self.writer = self._connect()
@@ -195,6 +197,9 @@ class Database:
                 raise damaged(self.path, "it has lost its content")
             if meta(db, "epoch") is None or meta(db, "next_key") is None:
                 raise damaged(self.path, "its first table is not whole")
+            problem = self._structure.problem(db)
+            if problem is not None:
+                raise damaged(self.path, problem)
         except BaseException:
             db.close()
             raise
@@ -441,6 +446,8 @@ class Database:
                     db.close()
             if len(idle) == len(self._readers):
                 RAW_FILES.leave(self._place)
+            if not self._damaged and self._where() == self._place:
+                self._structure.note()
         for release in self._closing:
             release()
 

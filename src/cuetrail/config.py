@@ -166,6 +166,7 @@ def keep_embedder(memory: str, embedder: str) -> Path | None:
         if tomllib.loads(new).get("embedder") != chosen:
             raise InputError(f"{path}: write {line} into it, so that later commands use this embedder")
         temporary = path.with_name(f".{FILE}.{os.getpid()}.tmp")
+        temporary.touch(0o600)
         temporary.write_text(new, "utf-8")
         temporary.replace(path)
     except (OSError, ValueError) as error:

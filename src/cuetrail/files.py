@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 CHUNK_BYTES = 2**20
+# The modes of new files and folders: memories are private. Those that exist keep their mode.
+PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 # The file in the folder of every SQLite memory, and the one in the folder of every mirror. Ingest skips both folders.
 MEMORY_FILE = "memory.db"
 MIRROR_MARKER = ".cuetrail-mirror"
@@ -26,18 +28,17 @@ def read_at_most(file: BinaryIO, most: int) -> bytes:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Yields a file that replaces `path` when it is complete. Keeps the permissions and makes missing folders."""
+    """Yields a file that replaces `path` when it is complete. Keeps its mode; a new file and its folder are private."""
     if _is_special(path):
         with path.open("wb") as file:
             yield file
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
     target = path.resolve()
     temporary = target.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("wb") as file:
-            if target.exists():
-                shutil.copymode(target, temporary)
+            _set_mode(temporary, target)
             yield file
         temporary.replace(target)
     finally:
@@ -51,7 +52,15 @@ def replace_with(finished: Path, path: Path) -> None:
             shutil.copyfileobj(whole, file)
     else:
         # Replace the target of a symbolic link, not the link.
+        _set_mode(finished, path.resolve())
         finished.replace(path.resolve())
+
+
+def _set_mode(new: Path, target: Path) -> None:
+    if target.exists():
+        shutil.copymode(target, new)
+    else:
+        new.chmod(PRIVATE)
 
 
 def _is_special(path: Path) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import random
+import sqlite3
 import tarfile
 from collections import Counter
 from hashlib import sha256
@@ -132,6 +134,15 @@ def about(truth: bytes, **more: object) -> bytes:
     return json.dumps({"cuetrail-backup": 1, "schema": 1, "sha256": sha256(truth).hexdigest(), **more}).encode()
 
 
+def armed(truth: bytes, place: Path) -> dict[str, bytes]:
+    """The files of a backup whose database has a trigger."""
+    place.write_bytes(truth)
+    with contextlib.closing(sqlite3.connect(place, isolation_level=None)) as db:
+        db.execute("CREATE TRIGGER evil AFTER UPDATE ON meta BEGIN DELETE FROM nodes; END")
+        db.execute("PRAGMA journal_mode = DELETE").fetchall()
+    return {"backup.json": about(place.read_bytes()), "memory.db": place.read_bytes()}
+
+
 def bad_backups(good: Path, place: Path) -> dict[str, Path]:
     raw = good.read_bytes()
     with tarfile.open(good) as tar:
@@ -158,6 +169,10 @@ def bad_backups(good: Path, place: Path) -> dict[str, Path]:
         "another tar": packed(place / "other", {"readme.txt": b"hello"}),
         "no description": packed(place / "bare", {"memory.db": truth}),
         "a list as description": packed(place / "list", {"backup.json": b"[1]", "memory.db": truth}),
+        "a deep description": packed(place / "deep", {"backup.json": b"[" * 60_000, "memory.db": truth}),
+        "an endless schema": packed(place / "inf", {"backup.json": about(truth, schema=1e999), "memory.db": truth}),
+        "a huge description": packed(place / "huge", {"backup.json": about(truth, x="y" * 2**20), "memory.db": truth}),
+        "a trigger": packed(place / "trigger", armed(truth, place / "armed.db")),
         "no json": packed(place / "json", {"backup.json": b"{", "memory.db": truth}),
         "a link": packed(place / "link", {"backup.json": about(b"")}, {"memory.db": "/dev/null"}),
         "not a database": packed(place / "fake", {"backup.json": about(b"hello"), "memory.db": b"hello"}),

@@ -343,3 +343,11 @@ def test_a_truth_that_is_gone_while_its_index_stays_is_not_taken_for_a_new_memor
     restore(tmp_path / "backup.tar", tmp_path / "memory")
     with Memory(tmp_path / "memory", embedder="none") as memory:
         assert memory.recall("heron").hits
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir], ids=["a pipe", "a folder"])
+def test_something_else_in_the_place_of_the_database_is_named(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    (tmp_path / "m").mkdir()
+    make(tmp_path / "m" / "memory.db")
+    with pytest.raises(MemoryError_, match="not a file but a folder, pipe"):
+        open_memory(tmp_path / "m")

@@ -15,13 +15,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cuetrail.errors import Busy, CorruptMemory, InputError, MemoryError_, WrongVersion
-from cuetrail.files import MEMORY_FILE, replace_with, sync_file, sync_folder
+from cuetrail.files import MEMORY_FILE, PRIVATE_FOLDER, replace_with, sync_file, sync_folder
 from cuetrail.store.sqlite.connection import BUSY_SECONDS, Database, explained, roll_back
 from cuetrail.store.sqlite.doctor import whole
 from cuetrail.store.sqlite.restore_swap import recover, swap, workplace
 from cuetrail.store.sqlite.schema import VERSION
 
 ABOUT = "backup.json"
+ABOUT_BYTES = 2**16
 TRUTH = MEMORY_FILE
 LOG = TRUTH + "-wal"
 
@@ -68,7 +69,7 @@ def restore(path: Path, directory: Path, replace: bool) -> Path | None:
     Busy if a process has that memory open.
     """
     made = not directory.exists()
-    directory.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
     try:
         recover(directory)
         with workplace(directory) as place:
@@ -91,11 +92,23 @@ def _unpacked(path: Path, place: Path) -> Path:
                     raise ValueError(f"{name} is not a file")
                 with member, (place / name).open("wb") as file:
                     shutil.copyfileobj(member, file, 2**20)
+        if (place / ABOUT).stat().st_size > ABOUT_BYTES:
+            raise ValueError(f"{ABOUT} is too large")
         about = json.loads((place / ABOUT).read_text("utf-8"))
         wanted, schema = about["sha256"], int(about["schema"])
     except FileNotFoundError:
         raise InputError(f"there is no backup at {path}") from None
-    except (tarfile.TarError, KeyError, TypeError, ValueError, OSError, EOFError, zlib.error) as error:
+    except (
+        tarfile.TarError,
+        KeyError,
+        TypeError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+        OSError,
+        EOFError,
+        zlib.error,
+    ) as error:
         why = "it is no tar file" if isinstance(error, tarfile.ReadError) else error
         raise InputError(f"{path} is not a whole cuetrail backup ({why}): nothing was changed") from error
     if wanted != _sha256(place / TRUTH):
@@ -112,6 +125,9 @@ def _renew(path: Path, copy: Path) -> None:
     """Sets a new epoch, so that no index of the directory's earlier memory passes for this one's."""
     try:
         with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as db:
+            # A memory has neither: they would run when it is written to or read.
+            if db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchone():
+                raise InputError(f"{path} has triggers or views, which no memory has: nothing was changed")
             db.execute("PRAGMA journal_mode = WAL").fetchall()
             db.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (uuid.uuid4().hex,))
     except sqlite3.Error as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import sqlite3
@@ -15,7 +16,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from cuetrail.errors import Busy, CorruptMemory, MemoryError_
-from cuetrail.files import sync_folder
+from cuetrail.files import PRIVATE, sync_folder
 from cuetrail.model import Scope
 from cuetrail.store.sqlite.page_gaps import RAW_FILES
 from cuetrail.store.sqlite.restore_swap import recover, workplace
@@ -60,6 +61,8 @@ def _in_our_words(path: Path, seconds: float, error: sqlite3.Error) -> MemoryErr
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     if code in _LOCKED_CODES:
         return Busy(f"another process has been writing to {path.parent} for over {seconds:g} s: try again later")
+    if code == _FULL_CODE:
+        return MemoryError_(f"there is no space left for {path}: free some and try again. Nothing was changed")
     if not path.exists():
         return gone(path)
     if code in _DAMAGED_CODES or any(word in str(error) for word in _DAMAGED_WORDS):
@@ -69,8 +72,6 @@ def _in_our_words(path: Path, seconds: float, error: sqlite3.Error) -> MemoryErr
             f"{path.parent} cannot be written to, and a memory keeps its locks there even while it is only read: "
             "make it writable for you, or copy it to a place that is"
         )
-    if code == _FULL_CODE:
-        return MemoryError_(f"there is no space left for {path}: free some and try again. Nothing was changed")
     if "closed database" in str(error):
         return closed(path)
     return MemoryError_(f"{path}: {error}. If it stays so, run `cuetrail doctor --memory {path.parent}`")
@@ -87,6 +88,14 @@ def damaged(path: Path, what: str) -> CorruptMemory:
 def gone(path: Path) -> MemoryError_:
     """Returns the error for a memory that was deleted or replaced while it was open."""
     return MemoryError_(f"{path} was deleted, moved or replaced while it was open: close this memory and open it again")
+
+
+def forked(path: Path) -> MemoryError_:
+    """Returns the error for using a memory in a child process that was forked while it was open."""
+    return MemoryError_(
+        f"the memory in {path.parent} was opened before this process was forked: its connections and locks belong "
+        "to the parent. Open the memory again in this process"
+    )
 
 
 def closed(path: Path) -> MemoryError_:
@@ -147,6 +156,19 @@ class _ReadingConnection:
             self._database._explain(error)
 
 
+_OPENED: weakref.WeakSet[Database] = weakref.WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """Keeps the connections of the parent from being closed when a forked process ends: they are never freed here."""
+    for database in list(_OPENED):
+        database.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
 class Database:
     """`memory.db`, opened for one process. Threads may share it; SQLite's locks keep processes apart.
 
@@ -162,6 +184,7 @@ class Database:
         self._guard = threading.Lock()
         self._readers: weakref.WeakSet[_Reader] = weakref.WeakSet()
         self._closing: list[Callable[[], None]] = []
+        self._process = os.getpid()
         self._open = True
         self._damaged = False
         with explained(self.path, self.busy_seconds):
@@ -230,7 +253,12 @@ class Database:
             return (0, 0)
         return (found.st_dev, found.st_ino)
 
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise forked(self.path)
+
     def _check_place(self) -> None:
+        self._check_process()
         if not self._open:
             raise closed(self.path)
         if self._where() != self._place:
@@ -319,6 +347,8 @@ class Database:
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Opens one write transaction: committed if the block ends, rolled back if it raises."""
+        # Before the lock: in a forked process nobody would release it.
+        self._check_process()
         with self.write_lock, self._explained():
             self._check_place()
             self.writer.execute("BEGIN IMMEDIATE")
@@ -340,6 +370,7 @@ class Database:
         It uses this thread's reading connection: a write on another one would empty its cache. Raises Busy at once if
         someone else is writing.
         """
+        self._check_process()
         if not self.write_lock.acquire(blocking=False):
             raise Busy(f"another thread is writing to {self.path.parent}")
         try:
@@ -370,6 +401,7 @@ class Database:
     @contextlib.contextmanager
     def long_log(self) -> Iterator[None]:
         """Lets the write-ahead log grow during the block, while much is written."""
+        self._check_process()
         with self._explained():
             self.writer.execute(f"PRAGMA wal_autocheckpoint = {LONG_LOG_PAGES}")
         try:
@@ -426,12 +458,22 @@ class Database:
                 raise
         return empty
 
+    def leave_to_parent(self) -> None:
+        """Makes this process, a forked one, never close the connections."""
+        for db in (self._probe, self.writer, *(reader.db for reader in list(self._readers))):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
+
     def on_close(self, release: Callable[[], None]) -> None:
         """Registers a function to call on `close`, such as one that releases the files of an index."""
         self._closing.append(release)
 
     def close(self) -> None:
-        """Closes every connection; one that another thread is reading from is closed when that has finished."""
+        """Closes every connection; one that another thread is reading from is closed when that has finished.
+
+        Does nothing in a forked process: closing a connection of the parent there would drop its log.
+        """
+        if os.getpid() != self._process:
+            return
         with self.write_lock:
             with self._guard:
                 if not self._open:
@@ -479,6 +521,10 @@ def _make_if_missing(path: Path) -> None:
     # Checked before the file itself: a log appears only after it.
     left = log.exists() and log.stat().st_size > 0
     if path.exists():
+        if not path.is_file():
+            raise MemoryError_(
+                f"{path} is not a file but a folder, pipe, socket or device: move it away or choose another"
+            )
         return
     if left:
         raise damaged(path, f"it is missing, only {log.name} is there")
@@ -492,6 +538,8 @@ def _make_if_missing(path: Path) -> None:
             db.execute("INSERT INTO meta VALUES ('epoch', ?), ('next_key', 1)", (uuid.uuid4().hex,))
             # Closing would write the log back as well, but says nothing if it fails, and the log stays behind.
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        # SQLite gives its log the same mode.
+        new.chmod(PRIVATE)
         try:
             os.link(new, path)
         except FileExistsError:

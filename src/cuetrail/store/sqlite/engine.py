@@ -17,6 +17,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
+from cuetrail.files import PRIVATE, PRIVATE_FOLDER
 from cuetrail.model import NEW_LIFE, Edge, Finding, Life, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
 from cuetrail.model.records import accessed
 from cuetrail.store.dream import DreamPass
@@ -90,7 +91,7 @@ class SqliteStore:
     """A memory in a directory: `memory.db` is the truth, `index/` is derived. The ports document the methods."""
 
     def __init__(self, directory: Path) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
         self.directory = directory
         self.db = Database(directory)
         self.text_index = TextIndex(directory / "index" / "text", self.db)
@@ -296,7 +297,7 @@ class SqliteStore:
     @contextlib.contextmanager
     def single_dream(self, dry_run: bool = False) -> Iterator[SqliteStore | None]:
         # A new lock each time: two threads of one process must not share one.
-        lock = FileLock(self.directory / DREAM_LOCK, timeout=0, is_singleton=False)
+        lock = FileLock(self.directory / DREAM_LOCK, timeout=0, mode=PRIVATE, is_singleton=False)
         try:
             lock.acquire()
         except Timeout:

@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy
-from cuetrail.files import MEMORY_FILE, sync_file, sync_folder
+from cuetrail.files import MEMORY_FILE, PRIVATE, sync_file, sync_folder
 
 _PREFIX = ".restore-"
 READY = f"{_PREFIX}ready"
@@ -45,6 +45,8 @@ def workplace(directory: Path, prefix: str = _PREFIX) -> Iterator[Path]:
 
 def swap(place: Path) -> None:
     """Replaces the memory by the one in a workplace. Raises Busy if another restore is at the same step."""
+    old = place.parent / MEMORY_FILE
+    (place / MEMORY_FILE).chmod(old.stat().st_mode & 0o777 if old.exists() else PRIVATE)
     sync_file(place / MEMORY_FILE)
     sync_folder(place)
     try:

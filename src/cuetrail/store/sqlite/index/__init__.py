@@ -4,6 +4,6 @@
 `label_index` keep the files in step with `memory.db`. `Reader.current_view` says when. `relationships` finds edges
 by words and vectors, `expand` is one level of spreading activation.
 
-May import: errors, formulas, model, store.graph, store.search, store.shared, store.sqlite.changelog,
+May import: errors, files, formulas, model, store.graph, store.search, store.shared, store.sqlite.changelog,
 store.sqlite.connection, store.sqlite.reader, store.sqlite.rows, store.vector_space, store.write, text.
 """

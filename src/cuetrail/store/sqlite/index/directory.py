@@ -20,6 +20,8 @@ import xxhash
 from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, MemoryError_
+from cuetrail.files import PRIVATE_FOLDER
+from cuetrail.store.sqlite.connection import forked
 from cuetrail.store.sqlite.reader import CheckedFiles
 
 LOCK_SECONDS = 600.0
@@ -52,6 +54,7 @@ class IndexDir:
         self._lock = FileLock(path / "lock", timeout=self._wait, poll_interval=POLL_SECONDS)
         self._threads = threading.RLock()
         self._wanted = path / "wanted"
+        self._process = os.getpid()
         self._state_file = path / "state.json"
         # Files whose hash was checked, with their attributes at that time.
         self._hashed: dict[str, tuple[tuple[int, int, int], str]] = {}
@@ -73,6 +76,9 @@ class IndexDir:
             raise unwritable(self.path, error) from error
 
     def _acquire(self, wait: bool) -> bool:
+        if os.getpid() != self._process:
+            # Releasing it here would release the parent's lock.
+            raise forked(self.path.parent)
         self._make_folder()
         patience = time.monotonic() + self._wait
         while not self._taken(ASK_SECONDS if wait else 0):
@@ -121,7 +127,8 @@ class IndexDir:
         for place in (self.path.parent, self.path):
             if place.exists() and not place.is_dir():
                 place.unlink(missing_ok=True)
-        self.path.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
+        self.path.mkdir(PRIVATE_FOLDER, exist_ok=True)
 
     def read(self) -> tuple[State, CheckedFiles] | None:
         """Returns the state if it and the data files it names are intact, else None."""

@@ -61,9 +61,9 @@ def test_a_second_kill_while_the_next_open_finishes_a_restore_loses_nothing(tmp_
     backup = made(tmp_path / "new", "ocelot")
     made(tmp_path / "old", "walrus")
     finished = 0
-    for place in killed_at_each_step(nursery, tmp_path / "old", backup, tmp_path / "killed"):
-        if not (place / ".restore-ready").exists():
-            continue
+    killed = list(killed_at_each_step(nursery, tmp_path / "old", backup, tmp_path / "killed"))
+    # A few of the steps at which the restore is decided but not finished: each is followed by a kill at every step.
+    for place in [place for place in killed if (place / ".restore-ready").exists()][::5]:
         for step in itertools.count(1):
             again = tmp_path / "again" / f"{place.name}-{step}"
             shutil.copytree(place, again)
@@ -71,7 +71,7 @@ def test_a_second_kill_while_the_next_open_finishes_a_restore_loses_nothing(tmp_
                 break
             assert words(again) == ["ocelot"]
             finished += 1
-    assert finished > 10
+    assert finished > 4
 
 
 def test_a_memory_of_which_only_the_log_is_left_is_never_taken_for_a_new_one(tmp_path: Path, nursery: Nest) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bench.quality.contenders import score_anchors
-from cuetrail import Budget, Hit, Memory, Node
+from cuetrail import Budget, Memory, Node
 from cuetrail.errors import EmbedderError, InputError
 from cuetrail.formulas import estimated_tokens
 from cuetrail.model import TextQuery, Where
@@ -25,9 +25,7 @@ from cuetrail.recall.query import (
     MOST_WORDS,
     Cue,
     parse_cue,
-    query_terms,
 )
-from cuetrail.recall.render.text import CUT_MARK, SEPARATOR, SMALLEST_CUT, budget_measure, line, render
 from cuetrail.recall.stage_types import Anchor
 
 DAY = 86_400_000
@@ -65,37 +63,6 @@ class Directions:
 # --- the budget
 
 
-def hits_of(texts: Sequence[tuple[str | None, str]]) -> list[Hit]:
-    return [Hit(Node(f"n{i}", name=name, text=text), 1.0, {}) for i, (name, text) in enumerate(texts)]
-
-
-def by_words(text: str) -> int:
-    """A tokenizer that may count more for less text."""
-    return len(text.split()) + 3 * text.count("…") + (len(text) % 7 == 3)
-
-
-prose = st.text(st.sampled_from("ab é日😀.!?\n "), max_size=60).map(lambda text: text * 11)
-bodies = st.lists(st.tuples(st.none() | st.text(max_size=5), prose | st.text(max_size=80)), max_size=5)
-
-
-@settings(max_examples=300)
-@given(bodies, st.integers(0, 2500), st.sampled_from(["chars", "tokens", "words"]))
-@example([(None, "a" * 500)], 0, "chars")
-@example([(None, "a. " * 500)], 201, "tokens")
-def test_the_text_never_exceeds_its_budget(texts: list[tuple[str | None, str]], size: int, unit: str) -> None:
-    budget = Budget(chars=size) if unit == "chars" else Budget(tokens=size)
-    size, measure, _ = budget_measure(budget, by_words if unit == "words" else None)
-    hits = hits_of(texts)
-    text, shown = render(hits, size, measure)
-    assert measure(text) <= size
-    assert shown == hits[: len(shown)]
-    assert bool(text) == bool(shown)
-    whole = SEPARATOR.join(line(hit) for hit in shown)
-    assert text == whole or (CUT_MARK in text and whole.startswith(text.rpartition(CUT_MARK)[0]))
-    if measure(SEPARATOR.join(map(line, hits))) <= size and unit != "words":
-        assert shown == hits
-
-
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 600), st.booleans())
 def test_a_recall_never_exceeds_its_budget(memory: Memory, size: int, in_tokens: bool) -> None:
@@ -106,30 +73,6 @@ def test_a_recall_never_exceeds_its_budget(memory: Memory, size: int, in_tokens:
     assert (estimated_tokens(found.text) if in_tokens else len(found.text)) <= size
     assert found.answerable
     assert bool(found.hits) == bool(found.text)
-
-
-def test_a_hit_is_cut_at_a_sentence_past_half_of_the_room() -> None:
-    text = "First sentence here. " * 30
-    shown, hits = render(hits_of([(None, text)]), 300, len)
-    assert len(hits) == 1
-    assert shown.endswith("here." + CUT_MARK + line(hits[0])[len(text) :])
-    assert 150 < len(shown) <= 300
-
-
-def test_a_cut_that_counts_for_more_than_what_was_measured_is_not_made() -> None:
-    def measure(text: str) -> int:
-        return len(text) + (1000 if "." + CUT_MARK in text else 0)
-
-    text, hits = render(hits_of([(None, "First sentence here. " * 30)]), 300, measure)
-    assert len(hits) == 1
-    assert measure(text) <= 300
-
-
-def test_a_hit_is_left_out_where_little_room_is_left() -> None:
-    hits = hits_of([(None, "a" * 100), (None, "b" * 1000)])
-    room = len(line(hits[0])) + len(SEPARATOR) + SMALLEST_CUT
-    assert render(hits, room, len)[1] == hits[:1]
-    assert render(hits, room + 1, len)[1] == hits
 
 
 @pytest.mark.parametrize("wrong", [Budget(), Budget(chars=5, tokens=5), Budget(chars=-1), Budget(tokens=-1)])
@@ -252,32 +195,6 @@ def test_hits_are_in_one_order_whatever_order_they_were_found_in(
 
 
 @pytest.mark.parametrize(
-    ("raw", "words", "phrases", "tags", "buckets"),
-    [
-        ("plain words", "plain words", (), (), ()),
-        ("#Camp what about it", "", (), ("camp",), ()),
-        ("what about #camp?", "", (), ("camp",), ()),
-        ("(see #camp, #c++)", "(see", (), ("camp", "c++"), ()),
-        ("notes @Work", "notes", (), (), ("work",)),
-        ("notes bucket:work now", "notes  now", (), (), ("work",)),
-        ('say "hello world" twice', "say   twice", ("hello world",), (), ()),
-        ('"a" "" "  b  "', "", ("a", "b"), (), ()),
-        ('an "open quote', '"open quote', (), (), ()),
-        ('"#not a tag"', "", ("#not a tag",), (), ()),
-        ("mail me@example.org about C# and issue#5", "mail me@example.org C# issue#5", (), (), ()),
-        ("# @ bucket: #? @!", "# @ bucket:", (), (), ()),
-        ("#Ünï_Cödé #日本", "", (), ("ünï_cödé", "日本"), ()),
-    ],
-)
-def test_a_cue_is_taken_apart(
-    raw: str, words: str, phrases: tuple[str, ...], tags: tuple[str, ...], buckets: tuple[str, ...]
-) -> None:
-    cue = parse_cue(raw, Where())
-    assert cue == Cue(raw, TextQuery(cue.query.words, phrases), Where(tags=tags, buckets=buckets))
-    assert cue.query.words.split() == words.split()
-
-
-@pytest.mark.parametrize(
     ("raw", "words", "begun"),
     [
         ("ant*", "ant", True),
@@ -300,14 +217,6 @@ def test_half_a_word_and_a_misspelt_one_are_not_searched_by_meaning(tmp_path: Pa
         memory.add("A fox in the den.", id="a", now=1)
         for found in (memory.recall("fo*"), memory.recall("foxx den", fuzzy=True)):
             assert [hit.why["found_by"] for hit in found.hits] == [["text"]]
-
-
-@settings(max_examples=300)
-@given(st.text())
-def test_any_cue_can_be_taken_apart(raw: str) -> None:
-    cue = parse_cue(raw, Where(tags=("given",)))
-    assert cue.where.tags[0] == "given"
-    assert "" not in (*cue.where.tags, *cue.where.buckets, *cue.query.phrases, *query_terms(cue))
 
 
 def test_filters_written_in_a_cue_hold_for_text_and_vectors(tmp_path: Path) -> None:

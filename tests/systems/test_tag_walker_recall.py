@@ -19,7 +19,7 @@ from cuetrail.model.records import GENERIC_TAGS
 from cuetrail.recall import recipes
 from cuetrail.recall.query import parse_cue
 from cuetrail.recall.stage_types import Mode
-from tests.store.sqlite.test_text_search import brute_force
+from tests.store.sqlite.index.test_text_search import brute_force
 
 HOUR = 3_600_000
 ROOMY = Budget(chars=100_000)

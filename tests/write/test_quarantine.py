@@ -11,7 +11,7 @@ import pytest
 from cuetrail import Memory, Node, Scope
 from cuetrail.errors import NotFound
 from cuetrail.model import Provenance
-from cuetrail.model.records import FORMER, into_quarantine, out_of_quarantine
+from cuetrail.model.records import FORMER
 
 
 @pytest.fixture
@@ -59,14 +59,6 @@ def test_what_came_in_quarantined_is_external_once_it_is_trusted(memory: Memory)
     memory.add("A kite", id="a", provenance="quarantine", now=1)
     memory.quarantine("a", undo=True, now=2)
     assert get(memory, "a").provenance == "external"
-
-
-def test_moving_is_its_own_inverse() -> None:
-    for node in (Node("a"), Node("a", provenance="external", props={"x": 1}), Node("a", provenance="quarantine")):
-        assert into_quarantine(into_quarantine(node)) == into_quarantine(node)
-        assert out_of_quarantine(into_quarantine(node)) == (
-            node if node.provenance != "quarantine" else replace(node, provenance="external")
-        )
 
 
 def test_an_unknown_one_or_somebody_elses_is_an_error_and_nothing_moves(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,14 @@ from cuetrail.cli import main
 from cuetrail.dream import run as dreams
 from cuetrail.dream.run import repeat
 from cuetrail.model import PASS_NAMES
-from tests.dream.tools import exported, origins
+from tests.dream.tools import exported, fill, origins
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "memory", embedder="none") as opened:
+        fill(opened)
+        yield opened
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from cuetrail import Budget, Memory
 from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.sqlite.index import label_index
-from tests.store.sqlite.test_index_damage import DAMAGES, Damage
+from tests.store.sqlite.index.test_damage import DAMAGES, Damage
 
 COUNT = 40
 ROOMY = Budget(chars=100_000)

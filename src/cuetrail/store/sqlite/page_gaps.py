@@ -7,6 +7,7 @@ overwritten only where it is. So all gaps of `memory.db` are examined after a fo
 
 from __future__ import annotations
 
+import os
 import struct
 import threading
 from collections import Counter
@@ -64,7 +65,11 @@ class RawFiles:
             handle = self._handles.get(place)
             if handle is None:
                 handle = self._handles[place] = path.open("r+b", buffering=0)
-            return _clear(handle)
+            cleared = _clear(handle)
+            if cleared:
+                # The caller's commit says that the gaps are clear; so they must be on disk before it.
+                os.fsync(handle.fileno())
+            return cleared
 
 
 def _clear(file: BinaryIO) -> int:

@@ -15,7 +15,7 @@ MOST: Mapping[str, int] = {
     "hops": 10,
     "limit": 10_000,
     "max_branches": 1_000,
-    "max_bytes": 1_000_000_000_000,
+    "max_bytes": 1_000_000_000_000_000,
     "max_depth": 100,
     "max_facts": 10_000,
     "max_hops": 3,

@@ -8,17 +8,17 @@ from typing import Any
 
 GIVEN = ("user", "auto")
 """The origins of tags that a person or a rule gave."""
-_TWO64 = 1 << 64
+TWO64 = 1 << 64
 
 
 def signed(value: int) -> int:
     """Converts an unsigned 64-bit number to the signed one that databases store."""
-    return value - _TWO64 if value >= _TWO64 >> 1 else value
+    return value - TWO64 if value >= TWO64 >> 1 else value
 
 
 def unsigned(value: int) -> int:
     """Reverses `signed`."""
-    return value + _TWO64 if value < 0 else value
+    return value + TWO64 if value < 0 else value
 
 
 def pack(value: Mapping[str, Any] | tuple[Any, ...] | list[Any]) -> str | None:

@@ -12,7 +12,7 @@ import xxhash
 
 from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Tag
 from cuetrail.model.records import maker
-from cuetrail.store.shared.encoding import GIVEN, pack, signed, unsigned
+from cuetrail.store.shared.encoding import GIVEN, TWO64, pack, signed
 
 # The number of unpacked tags to cache.
 KEPT_TAGS = 1 << 16
@@ -44,6 +44,11 @@ FACT = """SELECT f.key, f.part, f.id, a.id, f.predicate, b.id, f.value, f.confid
 INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 
+def hash64(data: bytes) -> int:
+    """Returns a 64-bit hash as the signed number that SQLite stores."""
+    return int.from_bytes(xxhash.xxh3_64_digest(data), "big", signed=True)
+
+
 def check_sum(row: Sequence[Any]) -> int:
     """Returns a 64-bit hash of a node's row without its source; it detects bits that flip on disk.
 
@@ -51,7 +56,7 @@ def check_sum(row: Sequence[Any]) -> int:
     """
     key, part, id_, kind, name, text, _, aliases, labels, _, *rest = row[:19]
     said = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0{labels}\0{_listed(*rest)}"
-    return signed(xxhash.xxh3_64_intdigest(said.encode()))
+    return hash64(said.encode())
 
 
 def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: Any, g: Any) -> str:
@@ -69,9 +74,7 @@ def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
     key, part, id_, kind, name, text, _, aliases, old, _, *rest = row[:19]
     before = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0".encode()
     after = f"\0{_listed(*rest)}"
-    was = xxhash.xxh3_64_intdigest(before + f"{old}{after}".encode())
-    now = xxhash.xxh3_64_intdigest(before + f"{labels}{after}".encode())
-    return signed(was), signed(now)
+    return hash64(before + f"{old}{after}".encode()), hash64(before + f"{labels}{after}".encode())
 
 
 def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
@@ -200,7 +203,7 @@ def to_node(row: tuple[Any, ...]) -> Node:
     ) = row  # fmt: skip
     return _node(
         id_, kind, name, text, tuple(json.loads(aliases)) if aliases else (), *unpack_labels(labels), source, seq, at,
-        provenance, None if simhash is None else unsigned(simhash), json.loads(props) if props else {},
+        provenance, None if simhash is None else simhash % TWO64, json.loads(props) if props else {},
         NEW_LIFE if salience is None else Life(salience, *life), created, updated, valid_from, valid_until, owner,
         team or None,
     )  # fmt: skip

@@ -17,15 +17,14 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from cuetrail.formulas import DAMPING, HOUR, PER_HOUR, UNKNOWN_DISTANCE, idf
 from cuetrail.model import Label, Walk, WalkHit, WalkQuery, WalkSeed, Where
 from cuetrail.model.records import maker
-from cuetrail.store.shared.encoding import signed
 from cuetrail.store.sqlite.index.text_search import TextSearch, TextView
 from cuetrail.store.sqlite.reader import CheckedFiles, Index, Reader, label_numbers
+from cuetrail.store.sqlite.rows import hash64
 from cuetrail.text.normalise import Terms, searchable_text, terms_of
 
 QUARANTINED, ARCHIVED, SILENT, HASHED = 1, 2, 4, 8
@@ -205,7 +204,7 @@ class LabelView:
 
 def label_kind_code(kind: str) -> int:
     """Returns a 64-bit number for a kind; collisions do not occur in practice."""
-    return signed(xxhash.xxh3_64_intdigest(kind.encode()))
+    return hash64(kind.encode())
 
 
 # How many nodes are tested in the first round, and by which factor each further round grows.

@@ -141,8 +141,8 @@ def test_with_triples_a_corpus_also_holds_them_as_facts_that_their_passage_state
         ]
         assert memory.stats().nodes == 4
     assert sorted(found, key=str) == [
-        ("p0", "born in", "p1", "p0"),
-        ("p1", "lies in", "entity troms", "p0"),
+        ("p0", "born_in", "p1", "p0"),
+        ("p1", "lies_in", "entity troms", "p0"),
     ]
     assert job.place(corpus) != replace(job, triples=False).place(corpus)
 

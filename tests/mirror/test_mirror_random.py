@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cuetrail import Memory
 from cuetrail.mirror.pages import file_stem, folder_name
 from cuetrail.model import Life, Node, Tag
+from cuetrail.text.normalise import norm_tag
 from tests.mirror.tools import ids, opened, pages
 
 HOSTILE = [
@@ -75,7 +76,8 @@ def test_the_name_of_a_bundle_is_plain(source: str) -> None:
 sources = (
     st.none() | st.sampled_from(["docs/a.md", "docs/A.md", "a.md", "x/../a.md", "/etc/passwd"]) | words.filter(bool)
 )
-tags = st.lists(words.filter(bool), max_size=3, unique=True).map(lambda names: tuple(Tag(n, n, "auto") for n in names))
+labels = words.map(norm_tag).filter(bool)
+tags = st.lists(labels, max_size=3, unique=True).map(lambda names: tuple(Tag(n, n, "auto") for n in names))
 lives = st.sampled_from([Life(), Life(), Life(state="archived")])
 
 
@@ -86,7 +88,7 @@ def nodes(draw: st.DrawFn) -> Node:
         text=draw(words.filter(lambda text: bool(text.strip("\n"))) | st.just("## [a] fake\n\n---\n\n## [b] fake")),
         kind=draw(st.sampled_from(["atom", "atom", "atom", "person"])),
         tag_details=draw(tags),
-        buckets=draw(st.lists(words.filter(bool), max_size=2, unique=True).map(tuple)),
+        buckets=draw(st.lists(labels, max_size=2, unique=True).map(tuple)),
         source=draw(sources),
         seq=draw(st.integers(0, 3)),
         at=draw(st.integers(0, 3)),

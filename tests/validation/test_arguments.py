@@ -154,7 +154,7 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("recall", "limit", "3", "limit must be a whole number of at most 10000, not '3'"),
     ("recall", "limit", 10**20, "limit must be a whole number of at most 10000"),
     ("recall", "limit", 10**9, "limit must be a whole number of at most 10000, not 1000000000"),
-    ("recall", "budget", Budget(tokens=10**10), "of at most 1000000000"),
+    ("recall", "budget", Budget(tokens=10**11), "of at most 10000000000"),
     ("recall", "now", 10**15, "now must be a time in UTC milliseconds from the year 1 to 9999"),
     ("recall", "tags", ["t"] * 1001, "tags may have at most 1000 items"),
     ("tag_walk", "limit", 10**9, "limit must be a whole number of at most 10000"),

@@ -381,8 +381,8 @@ def asks_for_anything(cue: str) -> bool:
 def possible_topics(cue: str) -> list[str]:
     """Returns what a cue may be about as a whole, longest first: the cue, and the cue without words that only ask.
 
-    >>> possible_topics("What did I write about the Grey Heron?")[-3:]
-    ['about the Grey Heron', 'the Grey Heron', 'Grey Heron']
+    >>> possible_topics("What about the Grey Heron?")[-3:]
+    ['the Grey Heron', 'Grey Heron?', 'Grey Heron']
     """
     words = cue[:LONGEST_TOPIC].split()
     first = next((i for i, word in enumerate(words) if not _only_asks(word)), len(words))

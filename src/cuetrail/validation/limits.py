@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 MOST: Mapping[str, int] = {
     "anchors": 1_000,
-    "budget": 1_000_000_000,
+    "budget": 10_000_000_000,
     "depth": 10,
     "hops": 10,
     "limit": 10_000,

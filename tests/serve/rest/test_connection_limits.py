@@ -173,7 +173,7 @@ def test_a_chunked_body_without_end_is_refused_and_its_connection_closed(serve: 
 
 def test_a_client_that_does_not_read_its_response_is_cut_off(serve: Serve, place: Path) -> None:
     with Memory(place, embedder=None) as memory:
-        memory.add("antenna", id="long", props={"data": "a" * 8_000_000})
+        memory.add("a" * 8_000_000, id="long")
     dial = serve(drain_seconds=0.1, connections_per_address=1)
     body = json.dumps({"id": "long"}).encode()
     line = dial(POST % b"get" + b"Content-Length: %d\r\n\r\n" % len(body) + body)

@@ -20,6 +20,7 @@ from cuetrail.files import MEMORY_FILE, PRIVATE, sync_file, sync_folder
 
 _PREFIX = ".restore-"
 READY = f"{_PREFIX}ready"
+TRIES = 100
 # A restore holds this lock in its folder as long as it runs.
 _LOCK = "lock"
 # SQLite's own files. They belong to the old memory, and SQLite would apply them to the new one.
@@ -35,12 +36,31 @@ def workplace(directory: Path, prefix: str = _PREFIX) -> Iterator[Path]:
     for place in directory.glob(f"{prefix}*"):
         if place.name != READY:
             _delete_if_left(place)
-    place = Path(tempfile.mkdtemp(dir=directory, prefix=prefix))
-    with FileLock(place / _LOCK, timeout=0, is_singleton=False):
+    place, lock = _locked_folder(directory, prefix)
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        lock.release()
+
+
+def _locked_folder(directory: Path, prefix: str) -> tuple[Path, FileLock]:
+    """Returns a new folder and its lock, which this process holds. Raises Busy after TRIES folders.
+
+    Between making and locking it, another process may take the folder for one that was left over; then a new one is
+    made.
+    """
+    for _ in range(TRIES):
+        place = Path(tempfile.mkdtemp(dir=directory, prefix=prefix))
+        lock = FileLock(place / _LOCK, timeout=0, is_singleton=False)
         try:
-            yield place
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
+            lock.acquire()
+        except (Timeout, FileNotFoundError):
+            continue
+        if (place / _LOCK).exists():
+            return place, lock
+        lock.release()
+    raise Busy(f"{directory} is being opened by many processes at once: try again later")
 
 
 def swap(place: Path) -> None:

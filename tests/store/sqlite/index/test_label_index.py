@@ -102,7 +102,7 @@ def test_two_memories_opened_at_once_see_each_other(tmp_path: Path) -> None:
 
 
 def test_nothing_of_a_forgotten_memory_stays_in_the_index(tmp_path: Path) -> None:
-    telling = 0x0123456789ABCD
+    telling = 0xCDAB89674523
     fill(tmp_path)
     with opened(tmp_path) as memory:
         memory.add("fog", id="fog", tags=["sky"], at=telling, now=1)

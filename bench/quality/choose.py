@@ -76,7 +76,7 @@ def asked(memory: Memory, corpus: Corpus, limit: int) -> Iterable[Asked]:
         now = TODAY if question.now is None else question.now
         # With the limit of the benchmark, as that says how many anchors are looked for.
         memory.recall(question.cue, recipe=recipe, limit=limit, budget=ROOM, record_access=False, now=now)
-        hits = seen.pop().anchors
+        hits = [one for hit in seen.pop().anchors for one in (hit, *hit.more)]
         places = tuple((hit.node.source or hit.node.id) if corpus.place == "source" else hit.node.id for hit in hits)
         signals = [[hit.why["parts"].get(name, 0.0) for name in SIGNALS] for hit in hits]
         yield Asked(question, np.array(signals), places)

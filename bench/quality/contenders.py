@@ -36,7 +36,7 @@ def by_recipe(recipe: Recipe) -> Contender:
     def find(memory: Memory, question: Question, limit: int) -> list[Node]:
         now = TODAY if question.now is None else question.now
         found = memory.recall(question.cue, recipe=recipe, limit=limit, budget=ROOM, record_access=False, now=now)
-        return [hit.node for hit in found.hits]
+        return [hit.node for hit in found.passages]
 
     return find
 

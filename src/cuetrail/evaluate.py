@@ -292,7 +292,7 @@ def bench(
             session, question.cue, recipe=recipe, budget=_UNBOUNDED, limit=limit, where=Where(), fuzzy=False,
             record_access=False, count_tokens=None, now=now if question.now is None else question.now,
         )  # fmt: skip
-        nodes = (hit.node for hit in found.hits)
+        nodes = (hit.node for hit in found.passages)
         return [n.id if n.id in question.gold else sources.get(n.source or "", n.id) for n in nodes]
 
     given = {}

@@ -64,6 +64,10 @@ export interface Hit {
   /** True for a direct match of the cue, false for a related result. */
   direct: boolean;
   why: Why;
+  /** True if the text shows only the beginning of it. */
+  cut: boolean;
+  /** Other passages of the same note or conversation. */
+  more: Hit[];
 }
 
 export interface Recollection {

@@ -186,11 +186,17 @@ def hop_dict(hop: Hop) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A recalled node, its score, and the signals that led to it."""
+    """A recalled node, its score, and the signals that led to it.
+
+    `more` are other passages of the same note or conversation that the text shows too. `cut`: the text shows only the
+    beginning of this one.
+    """
 
     node: Node
     score: float
     why: Mapping[str, Any]
+    more: tuple[Hit, ...] = ()
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +238,12 @@ class Recollection:
         """Returns the anchors, then the walkers."""
         return self.anchors + self.walkers
 
+    @property
+    def passages(self) -> tuple[Hit, ...]:
+        """Returns the hits and those folded under them as one flat list, by score."""
+        flat = [one for hit in self.hits for one in (hit, *hit.more)]
+        return tuple(sorted(flat, key=lambda hit: -hit.score))
+
     def to_dict(self) -> dict[str, Any]:
         """Returns plain data for JSON, the same in the CLI, REST and MCP."""
         return {
@@ -244,10 +256,17 @@ class Recollection:
             "attempts": [{"name": a.name, "words": a.query.words, "found": a.found} for a in self.attempts],
             "anchors": [hit.node.id for hit in self.anchors],
             "walkers": [hit.node.id for hit in self.walkers],
-            "hits": [
-                {"node": node_dict(h.node), "score": h.score, "direct": self.is_direct(h), "why": dict(h.why)}
-                for h in self.hits
-            ],
+            "hits": [self._hit_dict(hit) for hit in self.hits],
+        }
+
+    def _hit_dict(self, hit: Hit) -> dict[str, Any]:
+        return {
+            "node": node_dict(hit.node),
+            "score": hit.score,
+            "direct": self.is_direct(hit),
+            "why": dict(hit.why),
+            "cut": hit.cut,
+            "more": [self._hit_dict(one) for one in hit.more],
         }
 
 

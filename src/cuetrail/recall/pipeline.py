@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cuetrail.model import Budget, Recollection, Where
 from cuetrail.recall.query import parse_cue, query_terms
 from cuetrail.recall.render.text import budget_measure
-from cuetrail.recall.stage_types import Measure, RecallContext, Recipe
+from cuetrail.recall.stage_types import Measure, RecallContext, Recipe, Scored
 
 if TYPE_CHECKING:
     from cuetrail.session import Session
@@ -42,9 +42,18 @@ def recall(
     hits = shown.anchors + shown.walkers
     if record_access and hits:
         facts = [line["fact"]["id"] for hit in hits for line in hit.why.get("lines", ())]
-        store.touch(scope, [hit.node.id for hit in hits], now, facts)
+        store.touch(scope, [one.node.id for hit in hits for one in (hit, *hit.more)], now, facts)
     return Recollection(
         raw, text, shown.anchors, shown.walkers, answerable=bool(scored.anchors), looked_for=query_terms(cue),
-        notices=(*cue.notices, *anchored.notices, *filter(None, [session.vectors.notice])),
+        notices=(*cue.notices, *anchored.notices, *filter(None, [session.vectors.notice, _cut_notice(scored, shown) if limit else ""])),
         attempt=anchored.attempt, attempts=anchored.attempts,
     )  # fmt: skip
+
+
+def _cut_notice(scored: Scored, shown: Scored) -> str:
+    """Returns a line that says what the budget left out, "" if nothing."""
+    hits = shown.anchors + shown.walkers
+    cut = sum(hit.cut for hit in hits)
+    missing = len(scored.anchors) + len(scored.walkers) - len(hits)
+    parts = [f"{cut} shown in part"] * bool(cut) + [f"{missing} left out"] * bool(missing)
+    return f"to fit the budget: {', '.join(parts)}" if parts else ""

@@ -1,10 +1,11 @@
-"""Renders hits as text within a strict budget; the last one may be cut."""
+"""Renders hits as text within a strict budget: in order until it is full, or shared out among all of them."""
 
 from __future__ import annotations
 
 import operator
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import SupportsIndex
 
 from cuetrail.errors import CuetrailError, InputError
@@ -17,6 +18,8 @@ SEPARATOR = "\n\n"
 CUT_MARK = " …"
 # A hit is cut only if more than this many characters of it fit; fewer would be useless.
 SMALLEST_CUT = 200
+# The characters of a passage. A longer hit is cut to that at first, so that it leaves room for others.
+PASSAGE = 1000
 _JOINER = "\u200d"
 # The code points of one visible character, such as an emoji or a letter with accents, are fewer than this.
 _LONGEST_CHARACTER = 32
@@ -56,8 +59,8 @@ def _counting(count_tokens: Measure) -> Measure:
 
 
 def one_list(context: RecallContext, scored: Scored) -> tuple[str, Scored]:
-    """Returns the text of the anchors, and the anchors that are in it."""
-    text, shown = render(scored.anchors, context.size, context.measure)
+    """Returns one text of the hits, with the budget shared out among them, and the hits that are in it."""
+    text, shown = share_out(scored.anchors, context.size, context.measure)
     return text, Scored(tuple(shown))
 
 
@@ -82,6 +85,60 @@ def two_lists(context: RecallContext, scored: Scored, *, anchor_share: float, sp
 def render(hits: Sequence[Hit], size: int, measure: Measure) -> tuple[str, list[Hit]]:
     """Returns a text of at most `size` and the hits that are in it. The last one may be cut after a sentence."""
     return _fill(hits, lambda text: measure(text) <= size)
+
+
+def share_out(hits: Sequence[Hit], size: int, measure: Measure) -> tuple[str, list[Hit]]:
+    """Returns a text of at most `size` and the hits that are in it. No long hit takes the room of the others.
+
+    First, each hit gets its text up to an allowance, best first. Room that is left goes to hits that were cut, then to
+    the passages folded under the hits. The hits that come back say whether they were cut, and which passages are shown.
+    """
+    blocks = _allotted(hits, size, measure)
+    for at, (hit, block) in enumerate(zip(hits, blocks, strict=False)):
+        if block != line(hit):
+            blocks[at] = _lengthened(hit, blocks, at, lambda text: measure(text) <= size)
+    folded: list[list[Hit]] = [[] for _ in blocks]
+    cut = [block != line(hit) for hit, block in zip(hits, blocks, strict=False)]
+    waiting = sorted(((-one.score, at, n) for at in range(len(blocks)) for n, one in enumerate(hits[at].more)))
+    used = measure(SEPARATOR.join(blocks))
+    for _, at, n in waiting:
+        one = hits[at].more[n]
+        longer = [*blocks[:at], blocks[at] + SEPARATOR + line(one), *blocks[at + 1 :]]
+        if used + measure(line(one)) <= size and (now := measure(SEPARATOR.join(longer))) <= size:
+            blocks, used = longer, now
+            folded[at].append(one)
+    shown = [replace(hit, more=tuple(more), cut=is_cut) for hit, more, is_cut in zip(hits, folded, cut, strict=False)]
+    return SEPARATOR.join(blocks), shown
+
+
+def _allotted(hits: Sequence[Hit], size: int, measure: Measure) -> list[str]:
+    """Returns the texts of the first hits, as many as fit, each at most as long as its allowance."""
+    whole = SEPARATOR.join(map(line, hits))
+    if measure(whole) <= size:
+        return [line(hit) for hit in hits]
+    unit = measure(whole) / len(whole)
+    allowance = max(size // len(hits), min(size // 2, int(PASSAGE * unit)), int((SMALLEST_CUT + 1) * unit) + 1)
+    blocks: list[str] = []
+    for hit in hits:
+        block: str | None = line(hit)
+        if measure(line(hit)) > allowance:
+            block = _cut("", hit, lambda text: measure(text) <= allowance)
+        before = SEPARATOR.join([*blocks, ""])
+        if block is None or measure(before + block) > size:
+            last = _cut(before, hit, lambda text: measure(text) <= size)
+            return blocks if last is None else [*blocks, last[len(before) :]]
+        blocks.append(block)
+    return blocks
+
+
+def _lengthened(hit: Hit, blocks: Sequence[str], at: int, fits: Callable[[str], bool]) -> str:
+    """Returns the block at this position with as much more of its hit as fits beside the other blocks."""
+    before = SEPARATOR.join([*blocks[:at], ""])
+    after = SEPARATOR.join(["", *blocks[at + 1 :]])
+    if fits(before + line(hit) + after):
+        return line(hit)
+    longer = _cut(before, hit, lambda text: fits(text + after))
+    return longer[len(before) :] if longer is not None and len(longer) - len(before) > len(blocks[at]) else blocks[at]
 
 
 def _append(before: str, hits: Sequence[Hit], room: int, size: int, measure: Measure) -> tuple[str, list[Hit]]:

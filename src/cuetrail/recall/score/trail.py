@@ -17,7 +17,7 @@ are not shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cuetrail.formulas import DAY
@@ -41,6 +41,9 @@ BEST_IN_SOURCE = 5
 SHORT = 5
 # Factor for the score of a hit that repeats a better one.
 REPEATED_HIT_FACTOR = 0.5
+
+# Passages are folded under the best one of their note if they are among the first `DEPTH * limit`.
+DEPTH = 3
 
 Values = dict[str, float]
 """The values of one signal by node id; a missing id means 0."""
@@ -69,7 +72,7 @@ def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached
     redundant = redundant_titles(nodes)
     nodes = [node for node in nodes if node.id not in redundant]
     limit = max(context.limit or 0, 0)
-    repeated = find_repeated_hits(nodes, limit)
+    repeated = find_repeated_hits(nodes, DEPTH * limit)
     if repeated:
         scores |= {id_: REPEATED_HIT_FACTOR * scores[id_] for id_ in repeated}
         nodes = _ordered(nodes, scores)
@@ -78,7 +81,10 @@ def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached
         scores = {id_: score / 2 + (0.5 if id_ in first else 0.0) for id_, score in scores.items()}
         nodes = _ordered(nodes, scores)
     why = _Why(reached, signals, titles, anchors, repeated, first)
-    return Scored(tuple(Hit(one, scores[one.id], why.of(one.id)) for one in nodes[:limit]))
+    return Scored(tuple(
+        Hit(best, scores[best.id], why.of(best.id), tuple(Hit(one, scores[one.id], why.of(one.id)) for one in more))
+        for best, *more in group_by_note(nodes, limit)
+    ))  # fmt: skip
 
 
 def _ordered(nodes: Iterable[Node], scores: Mapping[str, float]) -> list[Node]:
@@ -275,7 +281,29 @@ def _hop(start: str, end: str, energy: float, via: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# --- repeated hits
+# --- groups and repeated hits
+
+
+def group_by_note(ranked: Sequence[Node], limit: int) -> list[list[Node]]:
+    """Returns the first `limit` notes and conversations, each with its best passages; a node of neither stands alone.
+
+    >>> nodes = [Node(id_, source=id_[0], props={"title": "T"}) for id_ in ("a1", "b1", "a2")] + [Node("c")]
+    >>> [[node.id for node in group] for group in group_by_note(nodes, 2)]
+    [['a1', 'a2'], ['b1']]
+    """
+    groups: dict[str, list[Node]] = {}
+    for rank, node in enumerate(ranked):
+        key = f"source {node.source}" if _is_passage(node) else f"node {node.id}"
+        if key in groups and rank < DEPTH * limit:
+            groups[key].append(node)
+        elif key not in groups and len(groups) < limit:
+            groups[key] = [node]
+    return list(groups.values())
+
+
+def _is_passage(node: Node) -> bool:
+    """True for a passage of a note and for a turn of a conversation."""
+    return node.source is not None and (is_in_note(node) or "title" in node.props or "speaker" in node.props)
 
 
 def find_repeated_hits(ranked: Iterable[Node], limit: int) -> dict[str, str]:

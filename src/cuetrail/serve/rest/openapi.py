@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import cuetrail
-from cuetrail.model import Node
+from cuetrail.model import Hit, Node
 from cuetrail.serve.rest.file_routes import FILE_VERBS, FileVerb
 from cuetrail.serve.rest.mem0 import ENDPOINTS
 from cuetrail.serve.rest.requests import JSON, PROBLEM_JSON
@@ -35,7 +35,7 @@ _HOP = object_of(src=TEXT, dst=TEXT, energy=_NUMBER, kind=TEXT, weight=nullable(
 _RECOLLECTION = object_of(
     cue=TEXT, text=TEXT, answerable=_BOOLEAN, looked_for=TEXTS, notices=TEXTS, anchors=TEXTS, walkers=TEXTS,
     attempts=array_of(_OBJECT),
-    hits=array_of(object_of(node=reference("Node"), score=_NUMBER, direct=_BOOLEAN, why=_OBJECT)),
+    hits=array_of(reference("Hit")),
 )  # fmt: skip
 _BY_TYPE: dict[str, Schema] = {
     "Node": object_of(
@@ -47,6 +47,10 @@ _BY_TYPE: dict[str, Schema] = {
         paths=array_of(array_of(_HOP)),
     ),
     "Recollection": _RECOLLECTION,
+    "Hit": object_of(
+        node=reference("Node"), score=_NUMBER, direct=_BOOLEAN, why=_OBJECT, cut=_BOOLEAN,
+        more=array_of(reference("Hit")),
+    ),
     "Narrative": object_of(cue=TEXT, text=TEXT, answerable=_BOOLEAN),
     "Brief": object_of(text=TEXT, owner=TEXT, beliefs=TEXTS, goals=TEXTS, recent=TEXTS),
     "Exploration": object_of(meta=_OBJECT, semantic=_OBJECT, episodic=_OBJECT, artifacts=array_of(_OBJECT)),
@@ -98,6 +102,8 @@ class ResultSchemas:
             if name in _BY_TYPE or hasattr(type_, "to_dict"):
                 self._schema(Node)
                 self.components[name] = _BY_TYPE.get(name, _OBJECT)
+                if name == "Recollection":
+                    self._schema(Hit)
             else:
                 hints = get_type_hints(type_)
                 own = {one.name: self._schema(hints[one.name]) for one in fields(type_)}

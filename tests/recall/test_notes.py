@@ -32,8 +32,8 @@ def test_a_note_is_one_hit_with_its_other_passages_folded_under_the_best(memory:
     note(tmp_path / "n", "Boat", "The boat has an antenna as well.")
     memory.ingest(tmp_path / "n")
     found = memory.recall("antenna")
-    sources = [hit.node.source for hit in found.hits]
-    assert sorted(sources) == ["n/Boat.md", "n/Mast.md"]
+    sources = sorted(str(hit.node.source) for hit in found.hits)
+    assert sources == ["n/Boat.md", "n/Mast.md"]
     folded = next(hit for hit in found.hits if hit.node.source == "n/Mast.md").more
     assert "n/Mast.md" in {one.node.source for one in folded}
     assert [hit.score for hit in found.passages] == sorted((hit.score for hit in found.passages), reverse=True)

@@ -40,12 +40,13 @@ def recall(
     text, shown = recipe.render(context, scored)  # as much text as fits the budget
 
     hits = shown.anchors + shown.walkers
+    cut = _cut_notice(scored, shown) if limit is not None else ""
     if record_access and hits:
         facts = [line["fact"]["id"] for hit in hits for line in hit.why.get("lines", ())]
         store.touch(scope, [one.node.id for hit in hits for one in (hit, *hit.more)], now, facts)
     return Recollection(
         raw, text, shown.anchors, shown.walkers, answerable=bool(scored.anchors), looked_for=query_terms(cue),
-        notices=(*cue.notices, *anchored.notices, *filter(None, [session.vectors.notice, _cut_notice(scored, shown) if limit else ""])),
+        notices=(*cue.notices, *anchored.notices, *filter(None, [session.vectors.notice, cut])),
         attempt=anchored.attempt, attempts=anchored.attempts,
     )  # fmt: skip
 

@@ -63,12 +63,12 @@ def variants() -> dict[str, Recipe]:
     anchors, hop = ("blend",), ("blend", "named", "walk", "link")
     second = (*hop, "hop", "left", "further")
     place = (*second, "near", "place", "spoken")
-    ties = ("names", "edges", "tags")
+    ties = ("names", "edges", "order", "tags")
     return {
         "TRAIL, anchors only": recipes.trail(_only(anchors)),
         "TRAIL, + names in the cue": recipes.trail(_only((*anchors, "named"))),
         "TRAIL, + one hop by names": recipes.trail(_only(hop, ties[:1])),
-        "TRAIL, + along edges": recipes.trail(_only(hop, ties[:2])),
+        "TRAIL, + along edges": recipes.trail(_only(hop, ties[:3])),
         "TRAIL, + along tags": recipes.trail(_only(hop, ties)),
         "TRAIL, + along facts": recipes.trail(_only(hop)),
         "TRAIL, + second hop": recipes.trail(_only(second)),

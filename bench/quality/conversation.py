@@ -1,7 +1,6 @@
 """Conversations: LoCoMo by turns, LongMemEval by sessions, LiHua-World by chats.
 
-A session is a source without words of its own. Its turns stand under it, one after the other, with the weights that
-ingest gives these edges.
+Each turn is added with its text, its time and its session as `source`, in the order in which they were said.
 """
 
 from __future__ import annotations
@@ -9,14 +8,13 @@ from __future__ import annotations
 import json
 import re
 import tarfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from bench.quality.sets import Corpus, QualitySet, Record, edge, filler, first, node, present, read_lines
+from bench.quality.sets import Corpus, QualitySet, Record, adder, first, present, read_lines
 from cuetrail.evaluate import Question
-from cuetrail.ingest.build import NEXT_WEIGHT, UNDER_WEIGHT
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single", 5: "adversarial"}
 LOCOMO_TIME, LONGMEMEVAL_TIME, LIHUA_TIME = "%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y%m%d%H%M"
@@ -28,36 +26,25 @@ def milliseconds(text: str, form: str) -> int:
     return int(datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()) * 1000
 
 
-def session(id_: str, at: int, turns: Sequence[Record]) -> Iterator[Record]:
-    """A session and its turns, joined."""
-    yield node(id_, "", kind="source", source=id_, seq=-1, at=at)
-    for place, turn in enumerate(turns):
-        yield {**turn, "source": id_, "seq": place, "at": at}
-        yield edge("under", turn["id"], id_, UNDER_WEIGHT)
-        if place:
-            yield edge("next", turns[place - 1]["id"], turn["id"], NEXT_WEIGHT)
-
-
 # --- LoCoMo
 
 
 def load_locomo(data: Path, most: int | None) -> list[Corpus]:
     """One memory a conversation, one node a turn."""
     return [
-        Corpus(one["id"], filler(_turns(one["turns"])), first(_locomo_questions(one["questions"]), most))
+        Corpus(one["id"], adder(_turns(one["turns"])), first(_locomo_questions(one["questions"]), most))
         for one in read_lines(data / "conversation" / "locomo.jsonl.gz")
     ]
 
 
-def _turns(turns: Iterable[dict[str, Any]]) -> Iterator[Record]:
-    sessions: dict[str, list[Record]] = {}
-    dates: dict[str, str] = {}
-    for turn in turns:
-        said = node(turn["id"], f"{turn['speaker']}: {turn['text']}", props={"speaker": turn["speaker"]})
-        sessions.setdefault(turn["session"], []).append(said)
-        dates[turn["session"]] = turn["date"]
-    for id_, spoken in sessions.items():
-        yield from session(id_, milliseconds(dates[id_], LOCOMO_TIME), spoken)
+def _turns(turns: Iterable[dict[str, Any]]) -> list[Record]:
+    return [
+        {
+            "id": turn["id"], "text": f"{turn['speaker']}: {turn['text']}", "source": turn["session"],
+            "at": milliseconds(turn["date"], LOCOMO_TIME),
+        }
+        for turn in turns
+    ]  # fmt: skip
 
 
 def _locomo_questions(questions: Iterable[dict[str, Any]]) -> Iterator[Question]:
@@ -71,16 +58,19 @@ def _locomo_questions(questions: Iterable[dict[str, Any]]) -> Iterator[Question]
 def load_longmemeval(data: Path, most: int | None) -> list[Corpus]:
     """One memory of all sessions, one node a user turn; a turn that is found stands for its session."""
     folder = data / "conversation"
-    records: list[Record] = []
+    items: list[Record] = []
     for one in read_lines(folder / "longmemeval.sessions.jsonl.gz"):
-        said = [turn["text"] for turn in one["turns"] if turn["role"] == "user"]
-        turns = [node(f"{one['id']} {place}", text) for place, text in enumerate(said)]
-        records += session(one["id"], _longmemeval_time(one["date"]), turns)
+        at = _longmemeval_time(one["date"])
+        said = (turn["text"] for turn in one["turns"] if turn["role"] == "user")
+        items += [
+            {"id": f"{one['id']} {place}", "text": text, "source": one["id"], "at": at}
+            for place, text in enumerate(said)
+        ]
     asked = (
         Question(one["question"], tuple(one["gold"]), one["kind"], _longmemeval_time(one["date"]))
         for one in read_lines(folder / "longmemeval.questions.jsonl.gz")
     )
-    return [Corpus("longmemeval", filler(records), first(asked, most), place="source")]
+    return [Corpus("longmemeval", adder(items), first(asked, most), place="source")]
 
 
 def _longmemeval_time(text: str) -> int:
@@ -105,7 +95,7 @@ def load_lihua(data: Path, most: int | None) -> list[Corpus]:
                 chat = _chat(text)
                 chats[chat["id"]] = chat
     known = [Question(q.cue, tuple(id_ for id_ in q.gold if id_ in chats), q.kind) for q in questions]
-    return [Corpus("lihua", filler(chats[id_] for id_ in sorted(chats)), first(known, most))]
+    return [Corpus("lihua", adder([chats[id_] for id_ in sorted(chats)]), first(known, most))]
 
 
 def _lihua_question(one: dict[str, Any]) -> Question:
@@ -117,7 +107,7 @@ def _chat(text: str) -> Record:
     """A chat from its file, whose first line is its time."""
     head, _, said = text.strip().partition("\n")
     time = "".join(LIHUA_EVIDENCE.findall(head)[0])
-    return node(time, said.strip(), at=milliseconds(time, LIHUA_TIME))
+    return {"id": time, "text": said.strip(), "at": milliseconds(time, LIHUA_TIME)}
 
 
 SETS = [

@@ -1,17 +1,19 @@
 """MuSiQue, 2WikiMultihopQA and HotpotQA in HippoRAG's samples: one memory a corpus, one node a passage.
 
+Passages are added in three ways: with their title as `name`, as "title\\ntext" without a name, and as text alone.
+
 The data has triples that a language model read from every passage. With these, the memory also holds whom they are
 about, and each triple as a fact that its passage states: what an extractor of that kind would add.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench.quality.sets import Corpus, QualitySet, Record, fact, filler, first, node, read_lines
+from bench.quality.sets import Corpus, QualitySet, Record, adder, fact, first, importer, node, read_lines
 from cuetrail.evaluate import Question
 from cuetrail.text.normalise import norm_name
 
@@ -20,15 +22,35 @@ PARTS = 3
 MEASURES = ("R@2", "R@5", "R@10", "All@2", "All@5", "All@10")
 
 
-def load(data: Path, most: int | None, triples: bool = False, *, name: str) -> list[Corpus]:
+def named(passage: dict[str, Any]) -> Record:
+    return {"id": passage["id"], "name": passage["title"], "text": passage["text"]}
+
+
+def titled(passage: dict[str, Any]) -> Record:
+    return {"id": passage["id"], "text": f"{passage['title']}\n{passage['text']}"}
+
+
+def text_alone(passage: dict[str, Any]) -> Record:
+    return {"id": passage["id"], "text": passage["text"]}
+
+
+WAYS = {"": (named, ""), "-titled": (titled, ", as title and text"), "-text": (text_alone, ", as text alone")}
+"""How a passage is added, and what the set is then called, by the end of the set's name."""
+
+
+def load(
+    data: Path, most: int | None, triples: bool = False, *, name: str, way: Callable[[dict[str, Any]], Record] = named
+) -> list[Corpus]:
     folder = data / "multihop"
-    records = [node(p["id"], p["text"], name=p["title"]) for p in read_lines(folder / f"{name}.corpus.jsonl.gz")]
-    if triples:
-        titles = {norm_name(record["name"]): record["id"] for record in reversed(records)}
-        records += stated(read_lines(folder / f"{name}.triples.jsonl.gz"), titles)
+    items = [way(passage) for passage in read_lines(folder / f"{name}.corpus.jsonl.gz")]
     asked = read_lines(folder / f"{name}.questions.jsonl.gz")
     questions = first((Question(q["question"], tuple(q["gold"]), q["kind"]) for q in asked), most)
-    return [Corpus(name, filler(records), questions)]
+    if not triples:
+        return [Corpus(name, adder(items), questions)]
+    records = [node(item["id"], item["text"], name=item["name"]) for item in items]
+    titles = {norm_name(item["name"]): item["id"] for item in reversed(items)}
+    records += stated(read_lines(folder / f"{name}.triples.jsonl.gz"), titles)
+    return [Corpus(name, importer(records), questions)]
 
 
 def stated(passages: Iterable[dict[str, Any]], titles: dict[str, str]) -> Iterator[Record]:
@@ -53,6 +75,9 @@ def stated(passages: Iterable[dict[str, Any]], titles: dict[str, str]) -> Iterat
 
 
 SETS = [
-    QualitySet(name, title, MEASURES, "R@5", 10, partial(load, name=name), triples=True)
+    QualitySet(
+        name + ending, title + told, MEASURES, "R@5", 10, partial(load, name=name, way=way), triples=way is named
+    )
     for name, title in (("musique", "MuSiQue"), ("2wiki", "2WikiMultihopQA"), ("hotpotqa", "HotpotQA"))
+    for ending, (way, told) in WAYS.items()
 ]

@@ -1,6 +1,7 @@
 """The parts of a set, the folder of its data, and how a corpus is written to a memory.
 
-The data is never part of the project. A loader turns the files of one set into corpora; each corpus is one memory.
+The data is never part of the project. A loader turns the files of one set into corpora; each corpus is one memory. It
+is filled by calls that every user has, with their defaults: `add_many`, `ingest`, and `import_` for given triples.
 """
 
 from __future__ import annotations
@@ -90,8 +91,17 @@ def first(questions: Iterable[Question], most: int | None) -> list[Question]:
     return [question for question in questions if question.gold][:most]
 
 
-def filler(records: Iterable[Record]) -> Callable[[Memory, Path], None]:
-    """Imports nodes and edges as a cuetrail export: many at once, through the public API."""
+def adder(items: Iterable[Record]) -> Callable[[Memory, Path], None]:
+    """Adds items as any user would: `add_many` with a text, and what else is known of it."""
+
+    def fill(memory: Memory, _folder: Path) -> None:
+        memory.add_many(items, now=REMEMBERED)
+
+    return fill
+
+
+def importer(records: Iterable[Record]) -> Callable[[Memory, Path], None]:
+    """Imports nodes and facts as a cuetrail export."""
 
     def fill(memory: Memory, folder: Path) -> None:
         file = folder / "records.jsonl"
@@ -108,11 +118,6 @@ def filler(records: Iterable[Record]) -> Callable[[Memory, Path], None]:
 
 def node(id_: str, text: str, **more: Any) -> Record:
     return {"type": "node", "id": id_, "text": text, "created": REMEMBERED, "updated": REMEMBERED, **more}
-
-
-def edge(kind: str, src: str, dst: str, weight: float) -> Record:
-    ends = {"id": f"{kind} {src} {dst}", "src": src, "dst": dst, "kind": kind, "weight": weight}
-    return {"type": "edge", **ends, "created": REMEMBERED, "updated": REMEMBERED}
 
 
 def fact(id_: str, subject: str, predicate: str, obj: str, stated_by: str) -> Record:

@@ -137,18 +137,22 @@ class Memory:
     def add(
         self, text: str = "", *, id: str | None = None, kind: str = "atom", name: str | None = None,
         aliases: Iterable[str] = (), tags: Iterable[str] = (), buckets: Iterable[str] = (), source: str | None = None,
-        at: int | None = None, provenance: Provenance = "internal", props: Mapping[str, Any] | None = None,
-        retention: Retention = "decay", confidence: float = 1.0, allow_again: bool = False, now: int | None = None,
+        seq: int | None = None, at: int | None = None, provenance: Provenance = "internal",
+        props: Mapping[str, Any] | None = None, retention: Retention = "decay", confidence: float = 1.0,
+        allow_again: bool = False, now: int | None = None,
     ) -> Node:  # fmt: skip
         """Add one node and return it. The same id again edits it and keeps the old text as history.
 
+        `source` is the conversation or file it belongs to. Nodes of a source stand in the order in which they arrive,
+        unless `seq` gives the position; recall reads a turn with those beside it. Who speaks is read from `props`
+        (`{"speaker": "Ann"}`) or from a text that begins with "Ann: ".
         `retention` says how it fades: "decay" while nobody uses it, "keep_forever" never, or "ephemeral" after 30 days
         (90 for people, concepts and entities). A node with a confidence below .8 also fades before its first use.
         Raises Forgotten if it was forgotten before, unless `allow_again`.
         """
         given = {
             "text": text, "id": id, "kind": kind, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets,
-            "source": source, "at": at, "provenance": provenance, "props": props, "retention": retention,
+            "source": source, "seq": seq, "at": at, "provenance": provenance, "props": props, "retention": retention,
             "confidence": confidence,
         }  # fmt: skip
         return add(self.session, given, allow_again, _time(now))

@@ -79,11 +79,15 @@ class Life:
 NEW_LIFE = Life()
 
 
+NEXT_IN_SOURCE = -(2**62)
+"""The `seq` of a node that gets the next position in its source when it is stored. No caller can pass it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """One memory: an atom (a piece of text), a person, a concept, a source (a file), a storyline.
 
-    The first bucket is the primary one. `seq` is the position in the source.
+    The first bucket is the primary one. `seq` is the position in the source; NEXT_IN_SOURCE asks for the next one.
     """
 
     id: str

@@ -42,7 +42,7 @@ def no_spread(_context: RecallContext, _anchored: Anchored) -> Reached:
 
 
 def trail(how: Trail = Trail()) -> Recipe:  # noqa: B008  # frozen
-    """Anchors by text, vectors and the names in the cue; then along names, edges, tags and facts; one score for all."""
+    """Anchors by text, vectors and the names in the cue; then along names, edges, order, tags and facts; one score."""
     return Recipe(
         "trail",
         anchor=partial(find_anchors, how=how),

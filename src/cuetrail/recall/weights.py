@@ -116,7 +116,7 @@ class Trail:
     starts: int = 5
     best: int = 5
     expanded: int = 20
-    along: tuple[str, ...] = ("names", "edges", "tags", "facts")
+    along: tuple[str, ...] = ("names", "edges", "order", "tags", "facts")
     named_share: float = 0.5
     strong_models: tuple[str, ...] = ("onnx:", "fastembed:", "openai:")
     vector_floor: float = 0.35

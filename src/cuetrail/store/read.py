@@ -188,6 +188,11 @@ class Reads(Protocol):
         "agni (fire)" for "agni".
         """
 
+    def beside(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, list[str]]:
+        """Returns, for each node of a file or conversation, the ids of the nodes directly before and behind it there,
+        by `seq`. Nodes without a position are absent, and so are those that stand alone.
+        """
+
     def notes(
         self, scope: Scope, /, targets: Sequence[str], on: Literal["node", "edge"], now: int, each: int
     ) -> dict[str, list[Note]]:

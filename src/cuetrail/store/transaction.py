@@ -31,6 +31,8 @@ class StoredNode(NamedTuple):
     kind: str
     name: str | None
     text: str
+    source: str | None
+    seq: int
     created: int
     life: Life
 
@@ -83,6 +85,9 @@ class NodeTable(Protocol):
 
     def before(self, ids: Sequence[str]) -> dict[str, StoredNode]:
         """The nodes with these ids in the partition written to, by id."""
+
+    def last_positions(self, sources: Collection[str]) -> dict[str, int]:
+        """The largest `seq` of each source in the partition written to; sources without nodes are absent."""
 
     def put(self, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> dict[str, int]:
         """Inserts nodes, or replaces those of `before`; returns the keys by id."""

@@ -25,7 +25,14 @@ from typing import NamedTuple
 
 from cuetrail.text.normalise import folded, norm_name
 from cuetrail.text.prose import has_sentence_end_between, prose_only
-from cuetrail.text.word_lists import FUNCTION_WORDS, NAME_OPENERS, STOP_WORDS
+from cuetrail.text.word_lists import (
+    CHAT_ROLES,
+    FUNCTION_WORDS,
+    HONORIFICS,
+    LABEL_WORDS,
+    NAME_OPENERS,
+    STOP_WORDS,
+)
 
 MAX_NAMES = 20
 _MAX_WORDS = 5
@@ -65,6 +72,9 @@ _FIRST_NAME = re.compile(r"(?<!\w)(?!(?:The|A|In|On|At|And|But|Of)\b)[A-Z][\w.'�
 _NO_LETTER = re.compile(r"[\W_]+")
 _ACCENTS = re.compile(r"[\u0300-\u036f]+")
 _QUALIFIER = re.compile(r"\s*(?:\([^()]*\)\s*$|,\s.*$)")
+
+# At most three words that begin with a letter, and a colon.
+_SPEAKER = re.compile(r"([^\W\d_][\w.'’-]{0,29}(?: [^\W\d_][\w.'’-]{0,29}){0,2})(?:: (?=\S)|：)")
 
 
 # --- names by rules
@@ -344,6 +354,27 @@ def proper_names(text: str) -> frozenset[str]:
     """Returns the names that `find` finds in a text, folded."""
     (found,) = find([text[:MOST_CHARS]])
     return frozenset(name for name in map(fold, found) if len(name) > 2 and not name.isdigit())
+
+
+# --- the speaker of a turn
+
+
+def speaker_in(text: str) -> str:
+    """Returns the name before the first colon of a chat turn; empty if the text begins with another kind of label.
+
+    >>> [speaker_in(text) for text in ("Ann Lee: I moved to Oslo.", "user: hello", "Dr. Roe: Sit down.")]
+    ['Ann Lee', 'user', 'Dr. Roe']
+    >>> [speaker_in(text) for text in ("Note: buy milk", "TODO: x", "https://a.org", "At 10:30: tea", "See Ann: no")]
+    ['', '', '', '', '']
+    """
+    found = _SPEAKER.match(text)
+    if found is None:
+        return ""
+    words = [word.rstrip(".").casefold() for word in found[1].split()]
+    if len(words) == 1 and words[0] in CHAT_ROLES:
+        return found[1]
+    is_name = not any(word[0].islower() for word in found[1].split()) and words[-1] not in HONORIFICS
+    return found[1] if is_name and LABEL_WORDS.isdisjoint(words) else ""
 
 
 # --- a known name in texts

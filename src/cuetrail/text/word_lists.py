@@ -114,6 +114,22 @@ ABBREVIATIONS = _words(
 NAME_OPENERS = frozenset({"new", "la", "le", "les", "el", "los", "las", "der", "die", "second", "first"})
 """Stop words that also begin names: "New York", "La Paz", "El Niño"."""
 
+HONORIFICS = _words("dr miss mr mrs ms prof sir")
+"""Titles that come before the name of a person, without their full stops."""
+
+LABEL_WORDS = (STOP_WORDS - HONORIFICS) | _words(
+    """
+    abstract action actions address agenda author background bug caution cc class conclusion cons context danger date
+    decision definition description edit email error fact fix fwd goal hint idea important info ingredients key link
+    links list location method name nb phone place plan plans price problem pros ps quote reminder reply result results
+    source sources status step steps subject summary tags task tasks time title topic total update url version
+    """
+)
+"""Words before a colon that label a text and name no speaker: "Note: ...", "Summary: ..."."""
+
+CHAT_ROLES = frozenset({"ai", "assistant", "bot", "human", "me", "system", "user"})
+"""What a turn of a chat may have instead of a name."""
+
 NO_SUBJECT = STOP_WORDS | _words(
     """
     everything something someone anyone everyone everybody anything one another half life time work part people things

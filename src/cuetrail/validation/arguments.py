@@ -156,6 +156,7 @@ RULES: Mapping[str, Rule] = {
         lambda value: is_whole(value) and 0 <= value <= MOST["min_results"],
         f"a whole number from 0 to {MOST['min_results']}",
     ),
+    "seq": Rule(lambda value: is_whole(value) and 0 <= value <= MOST["seq"], f"a whole number from 0 to {MOST['seq']}"),
     **dict.fromkeys(("dry_run", "everyone", "follow", "record_access", "vectors", "watch"), _FLAG),
     **dict.fromkeys(("attitude", "proximity"), _WHOLE),
     **dict.fromkeys(

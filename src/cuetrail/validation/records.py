@@ -14,13 +14,14 @@ from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
 from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Note, Scope
 from cuetrail.model.ids import atom_id, fact_id, named_node_id, note_id, stated_edge_id
-from cuetrail.model.records import make_tags, maker, norm_buckets
+from cuetrail.model.records import NEXT_IN_SOURCE, make_tags, maker, norm_buckets
 from cuetrail.text.normalise import clean, norm_name, norm_tag, storable
 from cuetrail.validation.arguments import (
     LEVELS,
     PROVENANCES,
     RETENTIONS,
     TERMS,
+    check,
     check_share,
     is_list,
     is_time,
@@ -31,13 +32,26 @@ from cuetrail.validation.arguments import (
 from cuetrail.validation.ready_records import WEIGHTS, make_props, ready_node
 
 _FIELDS = (
-    "text", "id", "kind", "name", "aliases", "tags", "buckets", "source", "at", "provenance", "props", "retention",
-    "confidence",
+    "text", "id", "kind", "name", "aliases", "tags", "buckets", "source", "seq", "at", "provenance", "props",
+    "retention", "confidence",
 )  # fmt: skip
 _KNOWN = frozenset(_FIELDS)
 # The usual class first: a check for an abstract one takes longer.
 _MAPPINGS = (dict, Mapping)
-_GIVEN = ("id", "kind", "name", "text", "aliases", "tag_details", "buckets", "source", "at", "provenance", "props")
+_GIVEN = (
+    "id",
+    "kind",
+    "name",
+    "text",
+    "aliases",
+    "tag_details",
+    "buckets",
+    "source",
+    "seq",
+    "at",
+    "provenance",
+    "props",
+)
 _node = maker(Node, *_GIVEN, "life", "created", "updated")
 
 
@@ -73,6 +87,7 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
         make_tags(words("tags", tags)) if tags is not None else (),
         norm_buckets(words("buckets", buckets)) if buckets is not None else (),
         source,
+        _position(get("seq"), source),
         at,
         provenance or "internal",
         make_props(props) if props is not None else {},
@@ -80,6 +95,15 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
         now,
         now,
     )
+
+
+def _position(seq: Any, source: str | None) -> int:
+    """Returns the given position in the source. Without one, the store gives the next. Raises InputError."""
+    if seq is None:
+        return 0 if source is None else NEXT_IN_SOURCE
+    check("seq", seq)
+    position: int = seq
+    return position
 
 
 def _life(retention: Any, confidence: Any) -> Life:

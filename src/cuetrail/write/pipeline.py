@@ -105,7 +105,7 @@ def add(session: Session, given: Mapping[str, Any], allow_again: bool, now: int)
     node = make_node(given, now)
     _write_new(session, Batch(nodes=[node], allow_again=allow_again, refuse_forgotten=True), now)
     # Another process may have forgotten it in the meantime; the node as it was written is returned then.
-    return session.store.get(session.scope, [node.id]).get(node.id, node)
+    return session.store.get(session.scope, [node.id]).get(node.id, replace(node, seq=max(node.seq, 0)))
 
 
 def add_many(

@@ -202,3 +202,12 @@ def test_bare_names_take_no_place_among_the_best_from_which_the_second_hop_goes(
     memory.add("Hans Salter grew up by the sea.", id="home")
     found = reasons(memory, "Did Ann, Ben, Cleo, Dora or Emil see the film whose composer lived by the sea?")
     assert part(found, "home", "left") > 0
+
+
+def test_memories_at_one_position_of_a_source_all_count(memory: Memory) -> None:
+    for id_, text in (("a", "The kite is red."), ("b", "The kite flew."), ("c", "The kite fell.")):
+        memory.add(text, id=id_, source="chat", seq=4)
+    memory.add("Ann waved.", id="d", source="chat")
+    found = reasons(memory, "which kite?")
+    assert all(part(found, id_, "place") == part(found, "a", "place") > 0 for id_ in "bc")
+    assert part(found, "d", "near") > 0 == part(found, "a", "near")

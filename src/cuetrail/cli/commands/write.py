@@ -68,7 +68,10 @@ provenance_option = choice(
 @several("--alias", "aliases", metavar="NAME", help="Another name; repeatable.")
 @several("--tag", "tags", help="A tag; repeatable.")
 @several("--bucket", "buckets", help="A bucket; repeatable, the first is primary.")
-@click.option("--source", metavar="PATH", help="Where it comes from.")
+@click.option(
+    "--source", metavar="PATH", help="Where it comes from: a file, or a conversation, which keeps the order of arrival."
+)
+@click.option("--seq", metavar="N", type=int, help="Its position in the source. [default: the next]")
 @provenance_option
 @click.option(
     "--at", metavar="WHEN", callback=start_time, help="The time of the event: an ISO date or time, or UTC milliseconds."

@@ -26,7 +26,7 @@ from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, is_
 from cuetrail.recall.spread.trail import TrailCandidates
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.weights import Trail, Weights, is_bare, is_in_note
-from cuetrail.text.names import fold, fold_padded
+from cuetrail.text.names import fold, fold_padded, speaker_in
 
 SECOND_HOP = ("link", "hop", "left", "further")
 ASSOCIATIVE = ("walk", *SECOND_HOP)
@@ -137,19 +137,24 @@ def source_signals(
 ) -> tuple[Values, Values, Values]:
     """Returns three signals for nodes of a file or conversation: near (the blend of the nodes beside it), place (the
     mean of the best blends in its source) and whole (the share of the query terms that its source contains).
+
+    Of several nodes at one position the best counts as a neighbour; they are no neighbours of each other.
     """
-    sources: dict[str, dict[int, str]] = {}
+    sources: dict[tuple[str, str | None, str], list[str]] = {}
     for id_, node in nodes.items():
         if node.source is not None:
-            sources.setdefault(node.source, {})[node.seq] = id_
+            sources.setdefault((node.owner, node.team, node.source), []).append(id_)
     near: Values = {}
     place: Values = {}
     whole: Values = {}
-    for row in sources.values():
-        blends = {seq: blend.get(id_, 0.0) for seq, id_ in row.items()}
-        best = sum(sorted(blends.values(), reverse=True)[:BEST_IN_SOURCE]) / BEST_IN_SOURCE
-        covered = coverage.share(frozenset[str]().union(*[coverage.terms[id_] for id_ in row.values()]))
-        for seq, id_ in row.items():
+    for ids in sources.values():
+        best = sum(sorted((blend.get(id_, 0.0) for id_ in ids), reverse=True)[:BEST_IN_SOURCE]) / BEST_IN_SOURCE
+        covered = coverage.share(frozenset[str]().union(*[coverage.terms[id_] for id_ in ids]))
+        blends: dict[int, float] = {}
+        for id_ in ids:
+            blends[nodes[id_].seq] = max(blends.get(nodes[id_].seq, 0.0), blend.get(id_, 0.0))
+        for id_ in ids:
+            seq = nodes[id_].seq
             beside = blends.get(seq - 1, 0.0) + blends.get(seq + 1, 0.0)
             farther = blends.get(seq - 2, 0.0) + blends.get(seq + 2, 0.0)
             near[id_], place[id_], whole[id_] = min((beside + farther / 3) / 2, 1.0), best, covered
@@ -196,8 +201,12 @@ def topic_passages(ranked: Iterable[Node], topics: Iterable[Node]) -> dict[str, 
 
 
 def _names_speaker(cue: str, node: Node) -> bool:
-    """True if the folded cue contains the full or first name of the node's speaker."""
+    """True if the folded cue contains the full or first name of the node's speaker, which is a property, or before the
+    first colon of a text that belongs to a conversation.
+    """
     speaker = node.props.get("speaker")
+    if speaker is None and node.source is not None:
+        speaker = speaker_in(node.text)
     if not isinstance(speaker, str) or not speaker.strip():
         return False
     return any(f" {part} " in cue for part in (fold(speaker), fold(speaker).split(" ")[0]))

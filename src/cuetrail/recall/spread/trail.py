@@ -1,6 +1,7 @@
 """Spread of TRAIL: activation flows one hop from the best anchors and the nodes the cue names, along their ties.
 
-Ties are names (entities mentioned in a text, and texts that mention them), edges, rare shared tags and facts.
+Ties are names (entities mentioned in a text, and texts that mention them), edges, the order in a file or conversation,
+rare shared tags and facts.
 
 A second hop leads from the best candidates, through the names in their texts, to nodes that match the rest of the cue.
 "Where was the wife of the inventor of X born?" names X alone. The text about X names the inventor, so the answer is in
@@ -47,6 +48,8 @@ HUB = 10
 TAGGED = 10
 # The weight of a tie between nodes that share all tags.
 TAG_WEIGHT = 0.45
+# The weight of a tie between nodes that follow each other in a file or conversation.
+BESIDE_WEIGHT = 0.35
 # The share of its energy that a start keeps at least.
 RETAINED = 0.15
 # A name that more nodes carry is not followed to any of them.
@@ -185,7 +188,7 @@ def build_graph(
 ) -> CandidateGraph:
     """Returns the graph of these nodes, of those tied to the starts, and of the neighbours of `expanded` anchors.
 
-    `along` says which ties to follow: "names", "edges", "tags", "facts".
+    `along` says which ties to follow: "names", "edges", "order", "tags", "facts".
     """
     graph = CandidateGraph(dict(nodes))
     ties: dict[str, list[tuple[str, float, str]]] = {id_: [] for id_ in _neighbours(context, expanded)}
@@ -216,8 +219,7 @@ def _tie_mentions(graph: CandidateGraph, starts: Sequence[str]) -> None:
 
 def _neighbours(context: RecallContext, ids: Sequence[str]) -> list[str]:
     """Returns the ids of the nodes directly before and behind these in a file or conversation."""
-    query = StepQuery(tuple(ids), 2, "both", EdgeFilter(kinds=("next",)), context.cue.where)
-    return [step.other for some in context.store.steps(context.scope, query).values() for step in some]
+    return [other for some in context.store.beside(context.scope, ids).values() for other in some]
 
 
 def _name_ties(context: RecallContext, nodes: Mapping[str, Node], starts: Sequence[str]) -> Iterable[Tie]:
@@ -242,6 +244,12 @@ def _edge_ties(context: RecallContext, _nodes: Mapping[str, Node], starts: Seque
         for step in steps:
             weight = UNKNOWN_WEIGHT if step.edge.weight is None else step.edge.weight
             yield start, step.other, weight / _hub_divisor(degrees.get(step.other, 0)), step.edge.kind
+
+
+def _order_ties(context: RecallContext, _nodes: Mapping[str, Node], starts: Sequence[str]) -> Iterable[Tie]:
+    """Yields ties from each start to the nodes directly before and behind it in a file or conversation."""
+    for start, others in context.store.beside(context.scope, starts).items():
+        yield from ((start, other, BESIDE_WEIGHT, "next") for other in others)
 
 
 def _hub_divisor(degree: int) -> float:
@@ -290,7 +298,7 @@ def _fact_ties(context: RecallContext, _nodes: Mapping[str, Node], starts: Seque
 
 
 _TIES: dict[str, Callable[[RecallContext, Mapping[str, Node], Sequence[str]], Iterable[Tie]]] = {
-    "names": _name_ties, "edges": _edge_ties, "tags": _tag_ties, "facts": _fact_ties,
+    "names": _name_ties, "edges": _edge_ties, "order": _order_ties, "tags": _tag_ties, "facts": _fact_ties,
 }  # fmt: skip
 
 

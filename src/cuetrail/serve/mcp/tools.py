@@ -299,7 +299,7 @@ TOOLS: tuple[Tool, ...] = (
         {
             "text": TEXT, "name": TEXT, "kind": _text("atom (default), person, concept, entity, belief, goal"),
             "tags": TEXTS, "buckets": _texts("broad areas, such as work"), "at": _text(f"when it was so: {_WHEN}"),
-            "id": TEXT, "source": TEXT,
+            "id": TEXT, "source": _text("a conversation, whose order is kept, or a file"),
             "retention": {"type": "string", "enum": ["decay", "ephemeral", "keep_forever"]},
             "allow_again": {"type": "boolean", "description": "even if it was forgotten; only when the user wants it"},
         },

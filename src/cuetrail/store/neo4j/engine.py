@@ -128,6 +128,7 @@ class Neo4jStore:
     facts = quick(fact_reads.facts)
     ids = quick(Reader.ids_with_prefix)
     named = quick(Reader.named)
+    beside = quick(Reader.beside)
     notes = quick(notes)
     mentions = quick(mentions)
     history = quick(Reader.history)

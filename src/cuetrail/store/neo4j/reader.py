@@ -85,6 +85,13 @@ RETURN m.norm, n.key, n.id, n.part"""
 _QUALIFIED = """UNWIND $begun AS begun UNWIND [begun[0] + ' (', begun[0] + ', '] AS start
 MATCH (m:CueName) WHERE m.uid STARTS WITH start MATCH (m)<-[:CUE_NAMED]-(n:CueNode)
 RETURN begun[1], m.norm, n.key, n.id, n.part"""
+_BESIDE = """UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) WHERE n.file IS NOT NULL AND n.seq >= 0
+CALL (n) {{
+  MATCH (o:CueNode) WHERE o.part = n.part AND o.file = n.file AND o.seq {}
+  RETURN o ORDER BY o.seq {}, o.key {} LIMIT 1
+}}
+RETURN key, o.key, o.id, o.part"""
+_BEFORE, _BEHIND = _BESIDE.format("< n.seq AND o.seq >= 0", "DESC", "DESC"), _BESIDE.format("> n.seq", "", "")
 _ALIKE = f"""CALL db.index.fulltext.queryNodes('{NAME_INDEX}', $query) YIELD node AS m, score
 WHERE m.part IN $parts WITH m, score ORDER BY score DESC LIMIT $limit
 MATCH (m)<-[:CUE_NAMED]-(n:CueNode) WITH DISTINCT n RETURN n.key, n.id, n.part, n.kind, n.name, n.aliases"""
@@ -155,6 +162,16 @@ class Reader:
         names |= self.ids.names(RecordId(*row[2:]) for row in longer)
         exact = ((row[0], names[row[1]]) for row in carriers)
         return ids_by_name(exact, ((row[0], row[1], names[row[2]]) for row in longer), qualified)
+
+    def beside(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        keys = self.ids.keys(ids)
+        found: dict[int, list[RecordId]] = {}
+        for query in (_BEFORE, _BEHIND):
+            for some in chunks(list(keys.values())):
+                for key, *row in rows(self.tx, query, keys=some):
+                    found.setdefault(key, []).append(RecordId(*row))
+        names = self.ids.names(one for others in found.values() for one in others)
+        return {id_: [names[one.handle] for one in found[key]] for id_, key in keys.items() if key in found}
 
     def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[NameMatch]:
         wanted = [f'"{word}"' for word in sorted(words)] + [f"{word}*" for word in sorted(beginnings)]

@@ -105,8 +105,10 @@ SORT_KEYS = tuple(
 )
 BY_VALUE = ("CREATE INDEX cue_by_fact_said IF NOT EXISTS FOR (n:CueFact) ON (n.said)",)
 
+POSITIONS = ("CREATE INDEX cue_by_node_part_file_seq IF NOT EXISTS FOR (n:CueNode) ON (n.part, n.file, n.seq)",)
+
 MIGRATIONS: tuple[Sequence[str], ...] = (
-    _first(), FACTS, (), TIME, AHEAD, SORT_KEYS, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE,
+    _first(), FACTS, (), TIME, AHEAD, SORT_KEYS, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE, POSITIONS,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

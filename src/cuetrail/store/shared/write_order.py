@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cuetrail.errors import Forgotten, GhostWrite, NotFound
 from cuetrail.model import STORYLINE_KINDS, Edge, Link, Mention, Node, Note, Version
-from cuetrail.model.records import restated
+from cuetrail.model.records import NEXT_IN_SOURCE, restated
 from cuetrail.store.shared.fact_writes import (
     forget_extracted,
     judge_facts,
@@ -124,9 +124,29 @@ def _put_nodes(tx: WriteTransaction, nodes: Sequence[Node]) -> tuple[dict[str, i
     ids = [node.id for node in nodes]
     before = tx.nodes.before(ids)
     check_ids(ids, tx.find)
+    nodes = _placed(tx, nodes, before)
     if before:
         nodes = _corrected(tx, nodes, before)
     return tx.nodes.put(nodes, before), len(nodes) - len(before)
+
+
+def _placed(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> Sequence[Node]:
+    """The nodes with a position each: those that ask for the next one in their source get it, in their order. A node
+    that was in this source before keeps its position.
+    """
+    sources = {node.source for node in nodes if node.seq == NEXT_IN_SOURCE and node.source is not None}
+    if not sources:
+        return nodes
+    last = tx.nodes.last_positions(sources)
+    placed: list[Node] = []
+    for node in nodes:
+        source, seq, old = node.source, node.seq, before.get(node.id)
+        if source is not None and source in sources:
+            if seq == NEXT_IN_SOURCE:
+                seq = old.seq if old is not None and old.source == source else last.get(source, -1) + 1
+            last[source] = max(last.get(source, -1), seq)
+        placed.append(node if seq == node.seq else replace(node, seq=seq))
+    return placed
 
 
 def _corrected(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> list[Node]:

@@ -116,6 +116,7 @@ class SqliteStore:
     facts = reading(fact_reads.facts)
     ids = reading(Reader.ids_with_prefix)
     named = reading(Reader.named)
+    beside = reading(Reader.beside)
     notes = reading(edge_reads.notes)
     mentions = reading(edge_reads.mentions)
     history = reading(Reader.history)

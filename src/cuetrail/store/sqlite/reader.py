@@ -424,6 +424,18 @@ class Reader:
         names = self.ids.names(row[2:] for row in carriers)
         return [(row[0], row[1], names[row[2]]) for row in carriers]
 
+    def beside(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        keys = self.keys(ids)
+        other = "(SELECT o.key FROM nodes o WHERE o.source = n.source AND o.seq {} ORDER BY o.seq {}, o.key {} LIMIT 1)"
+        before, behind = other.format("< n.seq AND o.seq >= 0", "DESC", "DESC"), other.format("> n.seq", "", "")
+        found: dict[int, list[int]] = {}
+        for some in chunks(list(keys.values())):
+            query = f"SELECT n.key, {before}, {behind} FROM nodes n WHERE n.key IN ({marks(len(some))}) AND n.seq >= 0"
+            for key, *others in self.db.execute(query, some):
+                found[key] = [one for one in others if one is not None]
+        names = self.names(key for others in found.values() for key in others)
+        return {id_: [names[one] for one in found[key]] for id_, key in keys.items() if found.get(key)}
+
     def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[NameMatch]:
         """Returns nodes whose names have one of these words, or a word with one of these beginnings: most shared words
         first, then by id.

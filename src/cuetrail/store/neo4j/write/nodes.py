@@ -14,7 +14,7 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Tx, chunks, rows
 from cuetrail.store.neo4j.ids import Ids, partition_uid
 from cuetrail.store.neo4j.index import vector_spaces
-from cuetrail.store.neo4j.rows import uid
+from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.shared.encoding import GIVEN
 from cuetrail.store.transaction import StoredEdge, StoredNode, Topic
 from cuetrail.store.vector_space import vector_kind
@@ -150,6 +150,13 @@ _REMOVE_NODES = (
 
 TopicsOfObjects = Callable[[Sequence[int]], list[Topic]]
 
+_LAST_POSITIONS = """UNWIND $files AS file
+CALL (file) {
+  MATCH (n:CueNode) WHERE n.part = $part AND n.file = file AND n.seq >= 0
+  RETURN n.seq AS seq ORDER BY seq DESC LIMIT 1
+}
+RETURN file, seq"""
+
 
 class Nodes:
     """Nodes with their labels, names and usage."""
@@ -164,7 +171,15 @@ class Nodes:
         found = self.state.ids.find(ids, parts=[self.state.partition])
         keys = {int(one.handle) for one in found.values()}
         nodes = (made_of(row) for some in chunks(sorted(keys)) for row in rows(self.tx, _READ_NODES, keys=some))
-        return {n.id: StoredNode(key, n.kind, n.name, n.text, n.created, n.life) for key, _, n in nodes}
+        return {
+            n.id: StoredNode(key, n.kind, n.name, n.text, n.source, n.seq, n.created, n.life) for key, _, n in nodes
+        }
+
+    def last_positions(self, sources: Collection[str]) -> dict[str, int]:
+        files = {short(path): path for path in sources}
+        given = {"part": self.state.partition}
+        found = [row for some in chunks(sorted(files)) for row in rows(self.tx, _LAST_POSITIONS, files=some, **given)]
+        return {files[file]: seq for file, seq in found}
 
     def put(self, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> dict[str, int]:
         old = {id_: node.key for id_, node in before.items()}

@@ -476,8 +476,20 @@ class Nodes:
         for some in chunks(list(find_keys(self.db, ids, "nodes", [self.state.partition]).values())):
             for row in self.db.execute(f"{rows.NODE} WHERE n.key IN ({marks(len(some))})", some):
                 node = rows.to_node(row)
-                found[node.id] = StoredNode(row[0], node.kind, node.name, node.text, node.created, node.life)
+                found[node.id] = StoredNode(
+                    row[0], node.kind, node.name, node.text, node.source, node.seq, node.created, node.life
+                )
         return found
+
+    def last_positions(self, sources: Collection[str]) -> dict[str, int]:
+        found: dict[str, int | None] = {}
+        for some in chunks(list(sources)):
+            query = (
+                "SELECT s.path, (SELECT max(n.seq) FROM nodes n WHERE n.source = s.source) FROM sources s"
+                f" WHERE s.part = ? AND s.path IN ({marks(len(some))})"
+            )
+            found |= self.db.execute(query, (self.state.partition, *some))
+        return {path: seq for path, seq in found.items() if seq is not None}
 
     def put(self, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> dict[str, int]:
         if len(nodes) >= MANY:

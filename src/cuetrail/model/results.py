@@ -216,7 +216,9 @@ class Recollection:
     """The result of a recall: text within the budget, and the hits it was rendered from.
 
     `anchors` match the cue itself, `walkers` were reached from anchors; each list is in its own order. `attempt` names
-    the form of the query that found them: "full", or another one in `attempts`.
+    the form of the query that found them: "full", or another one in `attempts`. `confidence` estimates how likely they
+    answer the cue, from 0 to 1. If that is too low, `answerable` is False, and the text says what was looked for and
+    shows the nearest memory, marked as such.
     """
 
     cue: str
@@ -228,6 +230,7 @@ class Recollection:
     notices: tuple[str, ...] = ()
     attempt: str = "full"
     attempts: tuple[Attempt, ...] = ()
+    confidence: float = 1.0
 
     def is_direct(self, hit: Hit) -> bool:
         """True if the hit matches the cue itself, and was not only reached from another hit."""
@@ -250,6 +253,7 @@ class Recollection:
             "cue": self.cue,
             "text": self.text,
             "answerable": self.answerable,
+            "confidence": self.confidence,
             "looked_for": list(self.looked_for),
             "notices": list(self.notices),
             "attempt": self.attempt,

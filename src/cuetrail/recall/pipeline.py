@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cuetrail.model import Budget, Recollection, Where
 from cuetrail.recall.query import parse_cue, query_terms
-from cuetrail.recall.render.text import budget_measure
+from cuetrail.recall.render.text import budget_measure, refusal
 from cuetrail.recall.stage_types import Measure, RecallContext, Recipe, Scored
 
 if TYPE_CHECKING:
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 
 DEFAULT_BUDGET = Budget(tokens=2000)
 WALK_BUDGET = Budget(chars=8000)
+ANSWERABLE_FROM = 0.5
+"""The lowest confidence with which hits count as an answer."""
 
 
 def recall(
     session: Session, raw: str, *, recipe: Recipe, budget: Budget, limit: int | None, where: Where, fuzzy: bool,
     record_access: bool, count_tokens: Measure | None, now: int,
 ) -> Recollection:  # fmt: skip
-    """Returns what the memory holds on a cue. If that is nothing, `.answerable` is False and the text empty.
+    """Returns what the memory holds on a cue. If that is nothing, or nothing likely answers the cue, `.answerable` is
+    False; the text then says what was looked for, and shows the nearest memory.
 
     With `record_access`, the nodes and facts that it shows count as used, once: what is used fades more slowly.
     """
@@ -39,15 +42,19 @@ def recall(
     scored = recipe.score(context, anchored, reached)  # hits, each with a score and the reasons for it
     text, shown = recipe.render(context, scored)  # as much text as fits the budget
 
+    confidence = scored.confidence if scored.confidence is not None else float(bool(scored.anchors))
+    answerable = bool(scored.anchors) and confidence >= ANSWERABLE_FROM
+    if scored.anchors and not answerable:
+        text = refusal(query_terms(cue), scored.anchors[0], context.size, context.measure)
     hits = shown.anchors + shown.walkers
-    cut = _cut_notice(scored, shown) if limit is not None else ""
-    if record_access and hits:
+    cut = _cut_notice(scored, shown) if answerable and limit is not None else ""
+    if record_access and answerable and hits:
         facts = [line["fact"]["id"] for hit in hits for line in hit.why.get("lines", ())]
         store.touch(scope, [one.node.id for hit in hits for one in (hit, *hit.more)], now, facts)
     return Recollection(
-        raw, text, shown.anchors, shown.walkers, answerable=bool(scored.anchors), looked_for=query_terms(cue),
+        raw, text, shown.anchors, shown.walkers, answerable=answerable, looked_for=query_terms(cue),
         notices=(*cue.notices, *anchored.notices, *filter(None, [session.vectors.notice, cut])),
-        attempt=anchored.attempt, attempts=anchored.attempts,
+        attempt=anchored.attempt, attempts=anchored.attempts, confidence=confidence,
     )  # fmt: skip
 
 

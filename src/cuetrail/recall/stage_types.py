@@ -114,10 +114,14 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Result of the score stage: hits the query found directly, and hits reached from them. Never mixed."""
+    """Result of the score stage: hits the query found directly, and hits reached from them. Never mixed.
+
+    `confidence` says how sure it is that they answer the cue, from 0 to 1; None if the recipe does not estimate it.
+    """
 
     anchors: tuple[Hit, ...]
     walkers: tuple[Hit, ...] = ()
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

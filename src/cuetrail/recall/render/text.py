@@ -20,6 +20,7 @@ CUT_MARK = " …"
 SMALLEST_CUT = 200
 # The characters of a passage. A longer hit is cut to that at first, so that it leaves room for others.
 PASSAGE = 1000
+NEAREST = "The nearest memory, which may be about something else:"
 _JOINER = "\u200d"
 # The code points of one visible character, such as an emoji or a letter with accents, are fewer than this.
 _LONGEST_CHARACTER = 32
@@ -85,6 +86,19 @@ def two_lists(context: RecallContext, scored: Scored, *, anchor_share: float, sp
 def render(hits: Sequence[Hit], size: int, measure: Measure) -> tuple[str, list[Hit]]:
     """Returns a text of at most `size` and the hits that are in it. The last one may be cut after a sentence."""
     return _fill(hits, lambda text: measure(text) <= size)
+
+
+def refusal(looked_for: Sequence[str], nearest: Hit, size: int, measure: Measure) -> str:
+    """Returns a text of at most `size`: nothing answers the cue, what was looked for, and the nearest memory."""
+    head = "No memory answers this."
+    texts = [head]
+    if looked_for:
+        texts.append(f"{head} Looked for: {', '.join(looked_for)}.")
+    before = f"{texts[-1]}{SEPARATOR}{NEAREST} "
+    texts.append(before + line(nearest))
+    if measure(texts[-1]) > size:
+        texts[-1] = _cut(before, nearest, lambda text: measure(text) <= size) or texts[-1]
+    return next((text for text in reversed(texts) if measure(text) <= size), "")
 
 
 def share_out(hits: Sequence[Hit], size: int, measure: Measure) -> tuple[str, list[Hit]]:

@@ -120,7 +120,7 @@ def test_why_is_data(tmp_path: Path) -> None:
     assert [hit.node.id for hit in found.hits] == ["a", "b"]
     first, second = (hit.why for hit in found.hits)
     assert first["found_by"] == ["text", "vector"]
-    assert first["tag_boost"] is True
+    assert first["tag_boost"] is False
     assert first["parts"]["bm25"] > 0
     assert first["parts"]["cosine"] == pytest.approx(1, abs=1e-3)
     assert second["found_by"] == ["vector"]

@@ -52,6 +52,33 @@ def test_the_best_passage_of_the_note_with_that_title_is_first(
     assert titled.source == first.node.source
 
 
+@pytest.mark.parametrize(
+    ("cue", "note"),
+    [
+        ("the cold connector thing, what was wrong?", "cold.md"),
+        ("any trouble with a Cold Connector lately?", "cold.md"),
+        ("which winter plug failed?", "cold.md"),
+        ("what was wrong at Skarholm?", "skarholm.md"),
+    ],
+)
+def test_a_cue_that_contains_a_telling_title_finds_that_note_first(memory: Memory, cue: str, note: str) -> None:
+    memory.ingest_text("---\naliases: [winter plug]\n---\n# Cold connector\n\nIt shrinks.\n", source="notes/cold.md")
+    memory.ingest_text("# Skarholm\n\nA rock.\n", source="notes/skarholm.md")
+    for number in range(3):
+        memory.add(f"{number}: trouble with a connector; wrong, cold and failed. Skarholm is a wrong plug in winter.")
+    assert memory.recall(cue).hits[0].node.source == f"notes/{note}"
+
+
+@pytest.mark.parametrize("cue", ["how do I get from home to the harbour?", "who had ideas for the harbour?"])
+def test_an_everyday_word_that_is_a_title_does_not_win_by_being_contained(memory: Memory, cue: str) -> None:
+    for title in ("Home", "Ideas"):
+        memory.ingest_text(f"# {title}\n\nNothing here yet.\n", source=f"notes/{title}.md")
+    memory.add("From home to the harbour take the ferry; Ann had ideas for the harbour.", id="harbour")
+    hits = memory.recall(cue).hits
+    assert hits[0].node.id == "harbour"
+    assert not any("topic" in hit.why for hit in hits)
+
+
 def test_a_cue_that_says_more_than_a_title_is_ranked_as_before(memory: Memory) -> None:
     hits = memory.recall("Vim plugins of the week").hits
     assert hits[0].node.source == "notes/week.md"

@@ -15,6 +15,7 @@ from typing import TypeVar
 from cuetrail.embed.embedder import Embedder, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 from cuetrail.model import Edge, Node, Note, Scope
+from cuetrail.model.records import embedded_text
 from cuetrail.store.ports import Store
 from cuetrail.store.vector_space import NO_VECTORS, QueryVector, Unembedded, VectorSpace, mismatch, vector_kind
 from cuetrail.store.write import Batch, Progress, Written
@@ -37,14 +38,8 @@ def space_of(embedder: Embedder) -> VectorSpace:
 
 def vectors_of(embedder: Embedder, records: Sequence[Node | Edge | Note]) -> list[bytes]:
     """Returns the vectors of records that have a text, in their stored form."""
-    return to_blob(embedder.embed([_embedded_text(record) for record in records]))
-
-
-def _embedded_text(record: Node | Edge | Note) -> str:
-    if not isinstance(record, Node):
-        return record.text
-    text = record.text or str(record.props.get("summary") or "")
-    return f"{record.name}\n{text}" if record.name else text
+    texts = [embedded_text(record) if isinstance(record, Node) else record.text for record in records]
+    return to_blob(embedder.embed(texts))
 
 
 def shortened(node: Node, text: str) -> Node:

@@ -41,6 +41,7 @@ from cuetrail.model.results import Attempt as Attempt
 from cuetrail.model.results import Budget as Budget
 from cuetrail.model.results import Claim as Claim
 from cuetrail.model.results import Direction as Direction
+from cuetrail.model.results import FieldWeights as FieldWeights
 from cuetrail.model.results import Hit as Hit
 from cuetrail.model.results import Hop as Hop
 from cuetrail.model.results import Neighbour as Neighbour

@@ -19,10 +19,25 @@ ActivationEnd = Literal["complete", "seed_not_found", "failed", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
+class FieldWeights:
+    """How much each field of a node counts in a text search; a field of weight 0 is not searched.
+
+    `title` holds a node's names and the titles of its note, `heading` the headings above a passage, `body` the node's
+    names and its text.
+    """
+
+    title: float = 0.0
+    heading: float = 0.0
+    body: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class TextQuery:
     """A text search. One word must match and all phrases must match.
 
     `prefix` completes the last word. `fuzzy` also matches words with typos, `mend` only for words that no memory has.
+    Without `fields` the body is searched, and a score is doubled if a tag or bucket has a word of the query. With
+    `fields` a score is the weighted sum of the BM25 of each field, and nothing is doubled.
     """
 
     words: str
@@ -30,6 +45,7 @@ class TextQuery:
     prefix: bool = False
     fuzzy: bool = False
     mend: bool = False
+    fields: FieldWeights | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -385,14 +385,15 @@ def possible_topics(cue: str) -> list[str]:
     ['the Grey Heron', 'Grey Heron?', 'Grey Heron']
     """
     words = cue[:LONGEST_TOPIC].split()
-    first = next((i for i, word in enumerate(words) if not _only_asks(word)), len(words))
-    last = next((i for i in range(len(words), first, -1) if not _only_asks(words[i - 1])), len(words))
+    first = next((i for i, word in enumerate(words) if not only_asks(word)), len(words))
+    last = next((i for i in range(len(words), first, -1) if not only_asks(words[i - 1])), len(words))
     spans = [" ".join(words[i:j]) for i in range(first + 1) for j in range(last, len(words) + 1)]
     bare = [span.strip(_AROUND_TOPIC) for span in spans]
     return sorted(dict.fromkeys(span for span in (*spans, *bare) if span), key=len, reverse=True)
 
 
-def _only_asks(word: str) -> bool:
+def only_asks(word: str) -> bool:
+    """True for a word that only asks, and is not about the topic."""
     plain = word.strip(_AROUND_TOPIC).lower()
     return plain in FUNCTION_WORDS or plain in CATCH_ALL_WORDS or plain in ASKING_WORDS
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from cuetrail.model import Node
+from cuetrail.model import FieldWeights, Node
 
 if TYPE_CHECKING:
     from cuetrail.recall.stage_types import Anchor
@@ -97,20 +97,27 @@ Fusion = Literal["values", "ranks"]
 """How BM25 and cosine are blended: by value, each scaled to its own range, or by rank (RRF)."""
 
 
+FIELDS = FieldWeights(title=0.5, heading=0.25, body=1.0)
+"""What a word counts in titles and names, in the headings above a passage, and in its text. Names are part of the text
+too. Titles that count more win over the passage that answers a question; a cue that is a title has a rule of its own.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Trail:
     """All constants of the recipe TRAIL.
 
-    `named`, `notes` and `chats` are the weights for named nodes, notes and chats. `texts` and `vectors` limit the two
-    searches. Activation spreads from the `starts` best anchors `along` these kinds of ties, and `named_share` of it
-    starts at nodes the cue names. The second hop starts from the `best` candidates. Neighbours of the `expanded` best
-    anchors become candidates. `strong_models` are prefixes of models whose vectors are better than BM25. A node that
-    only a cosine below `vector_floor` found needs more evidence.
+    `named`, `notes` and `chats` are the weights for named nodes, notes and chats. `fields` are those of the text
+    search. `texts` and `vectors` limit the two searches. Activation spreads from the `starts` best anchors `along`
+    these kinds of ties, and `named_share` of it starts at nodes the cue names. The second hop starts from the `best`
+    candidates. Neighbours of the `expanded` best anchors become candidates. `strong_models` are prefixes of models
+    whose vectors are better than BM25. A node that only a cosine below `vector_floor` found needs more evidence.
     """
 
     named: Weights = NAMED
     notes: Weights = NOTES
     chats: Weights = CHATS
+    fields: FieldWeights = FIELDS
     texts: int = 60
     vectors: int = 50
     starts: int = 5

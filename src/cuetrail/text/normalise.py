@@ -169,6 +169,9 @@ def snippet(text: str, width: int = 80) -> str:
 
 LONGEST_TOKEN = 255
 LABEL_BOOST = 2.0
+# BM25 divides by the mean length of a field. Counting missing titles as empty would make every title look long if few
+# memories have one; they count as three words that no query has.
+MISSING_FIELD = "_ _ _"
 # The score of every match of a search that has filters but no words.
 FILTER_SCORE = 1.0
 # The order in which an index sums single-precision scores varies, so equal documents may differ in the last bit.
@@ -217,6 +220,15 @@ def _analysers() -> tuple[tantivy.TextAnalyzer, tantivy.TextAnalyzer]:
 def terms_of(text: str) -> list[str]:
     """Returns the index terms of a text in order, with repeats."""
     return _analysers()[0].analyze(analysable(clean(text)))
+
+
+def indexed_terms(text: str) -> str:
+    """Returns the index terms of a title or heading, separated by spaces; of an empty one MISSING_FIELD.
+
+    >>> indexed_terms("Cold Connectors"), indexed_terms("")
+    ('cold connector', '_ _ _')
+    """
+    return " ".join(terms_of(text)) or MISSING_FIELD
 
 
 def unique_terms(*texts: str) -> list[str]:

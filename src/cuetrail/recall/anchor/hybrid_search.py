@@ -13,8 +13,8 @@ from itertools import chain
 
 from cuetrail.errors import EmbedderError
 from cuetrail.formulas import DAY, fused
-from cuetrail.model import Node, SearchHit, TextQuery, Where
-from cuetrail.recall.query import Span, asks_for_anything, possible_topics, read_dates, without_answer_form
+from cuetrail.model import FieldWeights, Node, SearchHit, TextQuery, Where
+from cuetrail.recall.query import Span, asks_for_anything, only_asks, possible_topics, read_dates, without_answer_form
 from cuetrail.recall.stage_types import Anchor, Anchored, RecallContext
 from cuetrail.recall.weights import Fusion, Trail
 from cuetrail.store.graph import EdgeFilter, StepQuery
@@ -34,6 +34,8 @@ MOST_PER_DATE = 30
 SHORT_SPAN = 2 * DAY
 # Confidence that a name in small letters is meant as a name.
 LOWER_CASE_CONFIDENCE = 0.3
+# A cue is about the title of a note that it contains if the words of the title are this share of its own.
+TITLE_SHARE = 0.5
 # A cue with more words outside its quotes is a question, and what it quotes is a name; see `relax_query`.
 _MOST_UNQUOTED = 2
 # How many passages below each title or heading are read, and how many levels of headings.
@@ -60,8 +62,8 @@ class TrailAnchors(Anchored):
 
     `residual_query` is the cue without its names, `residual_scores` the BM25 of nodes that match it, 1 for the best.
     `dated_ids` are nodes found within the `dates`. `topics` are nodes whose name or alias is the whole cue, but for
-    words that only ask. `nodes` are all nodes that any of the searches found. `literal`: the cue has phrases, a prefix,
-    typos to forgive or filters alone, so that only its text was searched.
+    words that only ask, or a large part of it. `nodes` are all nodes that any of the searches found. `literal`: the cue
+    has phrases, a prefix, typos to forgive or filters alone, so that only its text was searched.
     """
 
     names: tuple[QueryName, ...] = ()
@@ -101,16 +103,19 @@ def find_anchors(context: RecallContext, *, how: Trail) -> TrailAnchors:
         return made(nodes=nodes, literal=True)
     runs, ids = _names_in_cue(context)
     residual = residual_query(query, runs)
-    found = context.store.text(context.scope, TextQuery(residual), how.texts, where, nodes=True) if residual else []
+    asked = TextQuery(residual, fields=how.fields)
+    found = context.store.text(context.scope, asked, how.texts, where, nodes=True) if residual else []
     nodes |= {one.id: one.node for one in found if one.node is not None}
     names = tuple(_query_name(context, run, ids[run.norm], where, nodes) for run in runs)
+    topics = topics or _titles_in_cue(context, runs, names)
     named_ids = (*topics, *(id_ for name in names for id_ in name.ids))
     named = context.store.get(context.scope, [id_ for id_ in named_ids if id_ not in nodes])
     nodes |= {id_: node for id_, node in named.items() if context.cue.where.admits(node)}
     nodes |= _passages_below(context, [id_ for id_ in topics if id_ in nodes and is_title(nodes[id_])])
     dates, undated = read_dates(context.cue.raw, context.now)
     anything = asks_for_anything(undated)
-    dated = {id_: node for span in dates for id_, node in _within(context, span, where, anything).items()}
+    asked = replace(query, fields=how.fields)
+    dated = {id_: node for span in dates for id_, node in _within(context, asked, span, where, anything).items()}
     best = max((one.score for one in found), default=0.0) or 1.0
     scores = {one.id: one.score / best for one in found}
     return made(
@@ -125,7 +130,7 @@ def _search(context: RecallContext, how: Trail) -> tuple[Anchored, Where]:
     A search that also finds hundreds of bare names finds little else.
     """
     where = context.cue.where
-    search = partial(hybrid_search, candidates=how.texts, vectors=how.vectors)
+    search = partial(hybrid_search, candidates=how.texts, vectors=how.vectors, fields=how.fields)
     if not where.kinds:
         with_text = replace(where, with_text=True)
         anchored = search(replace(context, cue=replace(context.cue, where=with_text)))
@@ -134,14 +139,14 @@ def _search(context: RecallContext, how: Trail) -> tuple[Anchored, Where]:
     return search(context), where
 
 
-def _within(context: RecallContext, span: Span, where: Where, anything: bool) -> dict[str, Node]:
+def _within(context: RecallContext, query: TextQuery, span: Span, where: Where, anything: bool) -> dict[str, Node]:
     """Returns nodes of that time that match the cue; also others if the span is short or the cue asks for anything."""
     since = span.start if where.since is None else max(span.start, where.since)
     until = span.end - 1 if where.until is None else min(span.end - 1, where.until)
     if since > until:
         return {}
     within = replace(where, since=since, until=until)
-    found = context.store.text(context.scope, context.cue.query, MOST_PER_DATE, within, nodes=True)
+    found = context.store.text(context.scope, query, MOST_PER_DATE, within, nodes=True)
     nodes = {one.id: one.node for one in found if one.node is not None}
     if len(nodes) < MOST_PER_DATE and (anything or until - since < SHORT_SPAN):
         listed = (one.node for one in context.store.page(context.scope, PageRequest(MOST_PER_DATE, within)))
@@ -190,6 +195,28 @@ def _topics_of_cue(context: RecallContext) -> list[str]:
     return sorted(found) if len(found) <= MOST_WITH_NAME else []
 
 
+def _titles_in_cue(context: RecallContext, runs: Sequence[WordRun], names: Sequence[QueryName]) -> list[str]:
+    """Returns the ids of the nodes whose name or alias is a large part of the cue: "the cold connector thing?".
+
+    A name of several distinctive words counts, or one rare word that is capitalised inside the cue. Of several names
+    the longest counts. So titles that are everyday words ("Home", "Ideas") are no topic of a longer cue.
+    """
+    asked = _telling_terms(context.cue.query.words)
+    best: list[str] = []
+    most = 0
+    for run, name in zip(runs, names, strict=True):
+        telling = _telling_terms(run.norm)
+        rare = run.capital and run.start > 0 and name.rarity > _COMMON
+        if telling and (len(telling) > 1 or rare) and len(telling & asked) >= TITLE_SHARE * len(asked):
+            best = [*(best if len(telling) == most else ()), *name.ids] if len(telling) >= most else best
+            most = max(most, len(telling))
+    return sorted(set(best))
+
+
+def _telling_terms(words: str) -> set[str]:
+    return {term for word in words.split() if not only_asks(word) for term in terms_of(word)}
+
+
 def _passages_below(context: RecallContext, titles: Sequence[str]) -> dict[str, Node]:
     """Returns some passages of the notes with these titles, also those below a heading."""
     found: dict[str, Node] = {}
@@ -218,7 +245,15 @@ def _query_name(
     found = context.store.text(context.scope, TextQuery("", (run.norm,)), MOST_MENTIONING, where, nodes=True)
     nodes |= {one.id: one.node for one in found if one.node is not None}
     confidence = 1.0 if run.capital else LOWER_CASE_CONFIDENCE
-    return QueryName(run.norm, tuple(ids), 1 / (1 + math.log(1 + len(found))), confidence)
+    return QueryName(run.norm, tuple(ids), _rarity(len(found)), confidence)
+
+
+def _rarity(texts: int) -> float:
+    """Returns how rare a name is that so many texts contain."""
+    return 1 / (1 + math.log(1 + texts))
+
+
+_COMMON = _rarity(MOST_MENTIONING)
 
 
 def residual_query(query: TextQuery, names: list[WordRun]) -> str:
@@ -265,14 +300,18 @@ def nodes_named_with_accents(context: RecallContext, runs: Sequence[WordRun]) ->
 # --- search by text and vectors
 
 
-def hybrid_search(context: RecallContext, *, candidates: int, vectors: int | None = None) -> Anchored:
+def hybrid_search(
+    context: RecallContext, *, candidates: int, vectors: int | None = None, fields: FieldWeights | None = None
+) -> Anchored:
     """Returns the nodes that text and vector search find, each once, unranked. If the embedder fails, text alone.
 
-    `candidates` is the limit of each search; `vectors`, if given, is the limit of the vector search instead.
+    `candidates` is the limit of each search; `vectors`, if given, is the limit of the vector search instead. `fields`
+    are those of the text search; without them it searches names and texts.
     """
     notices: tuple[str, ...] = ()
     limit = max(candidates, context.limit or 0)
-    by_text = context.store.text(context.scope, context.cue.query, limit, context.cue.where, nodes=True)
+    query = replace(context.cue.query, fields=fields)
+    by_text = context.store.text(context.scope, query, limit, context.cue.where, nodes=True)
     by_vector, embedding = list[SearchHit](), None
     try:
         embedding = _query_embedding(context)

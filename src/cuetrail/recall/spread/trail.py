@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cuetrail.model import UNKNOWN_WEIGHT, Node, TextQuery, WalkQuery, WalkSeed
-from cuetrail.model.records import is_topic, labels_of
+from cuetrail.model.records import is_topic, labels_of, searched_heading, searched_title
 from cuetrail.recall.anchor.hybrid_search import (
     Relevance,
     TermCoverage,
@@ -157,12 +157,17 @@ def _by_value(values: Mapping[str, float]) -> list[str]:
 
 
 def _coverage(context: RecallContext, nodes: Mapping[str, Node]) -> TermCoverage:
-    """Returns which query terms nodes contain in their text and name."""
+    """Returns which query terms nodes contain in their text and names, and in the titles and headings above them."""
     texts = {
-        id_: fold_padded(node.text) + fold_padded(node.name) if node.name else fold_padded(node.text)
+        id_: "".join(map(fold_padded, filter(None, (node.text, node.name, *_above(node)))))
         for id_, node in nodes.items()
     }
     return term_coverage(context.cue.query.words, texts)
+
+
+def _above(node: Node) -> tuple[str, ...]:
+    """Returns the titles of a passage's note, and the headings above it."""
+    return (searched_title(None, (), node.props), searched_heading(node.props)) if node.props else ()
 
 
 def _start_energies(anchors: Mapping[str, float], named: Mapping[str, float], share: float) -> dict[str, float]:

@@ -17,13 +17,14 @@ from typing import Any
 import tantivy
 
 from cuetrail.model import STORYLINE_KINDS
+from cuetrail.model.records import searched_heading, searched_title
 from cuetrail.store.sqlite.changelog import FORGOTTEN, changes_since, head, mark_of, position
 from cuetrail.store.sqlite.connection import Database, chunks, gone, marks, meta
 from cuetrail.store.sqlite.index.directory import IndexDir, State, rebuilding
 from cuetrail.store.sqlite.index.text_search import TextView
 from cuetrail.store.sqlite.rows import label_names
 from cuetrail.store.write import Progress
-from cuetrail.text.normalise import analysable, make_analyser, searchable_text
+from cuetrail.text.normalise import analysable, indexed_terms, make_analyser, searchable_text
 
 WRITER_BYTES = 256_000_000
 SMALL_WRITER_BYTES = 15_000_000
@@ -31,16 +32,20 @@ SMALL_WRITER_BYTES = 15_000_000
 LONG_RUN = 64
 SHOW_EVERY = 5_000
 
-ROWS = """SELECT n.key, n.part, n.kind, n.name, n.aliases, n.text, n.labels, n.at, n.provenance, l.state
+ROWS = """SELECT n.key, n.part, n.kind, n.name, n.aliases, n.text, n.labels, n.at, n.provenance, n.props, l.state
   FROM nodes n LEFT JOIN life l ON l.key = n.key"""
 
 
 def make_schema() -> tantivy.Schema:
-    """Returns the schema: `body` is scored, `labels` holds the words of tags and buckets for the x2 rule, other fields
-    filter.
+    """Returns the schema: `body`, `title` and `heading` are scored, `labels` has the words of tags and buckets for the
+    x2 rule, other fields filter.
+
+    Titles and headings are analysed before they are indexed: a missing one is indexed as a word no analyser makes.
     """
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("body", tokenizer_name="cuetrail", index_option="position")
+    for name in ("title", "heading"):
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
     builder.add_text_field("labels", tokenizer_name="cuetrail", index_option="basic")
     for name in ("tag", "bucket", "kind", "flag"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
@@ -128,10 +133,14 @@ def feeding(index: tantivy.Index, newest: int, small: bool) -> Iterator[Feed]:
 
 
 def _document(row: tuple[Any, ...]) -> tantivy.Document:
-    key, part, kind, name, aliases, text, packed, at, provenance, state = row
+    key, part, kind, name, aliases, text, packed, at, provenance, props, state = row
     tags, buckets = label_names(packed)
+    also: list[str] = json.loads(aliases) if aliases else []
+    more: dict[str, Any] = json.loads(props) if props else {}
     fields: dict[str, Any] = {
-        "body": analysable(_body(name, aliases, text)),
+        "body": analysable(searchable_text(name, also, text)),
+        "title": indexed_terms(searched_title(name, also, more)),
+        "heading": indexed_terms(searched_heading(more)),
         "kind": kind,
         "key": key,
         "part": part,
@@ -153,15 +162,8 @@ def _document(row: tuple[Any, ...]) -> tantivy.Document:
     return tantivy.Document.from_dict(fields, SCHEMA)
 
 
-def _body(name: str | None, aliases: str | None, text: str) -> str:
-    """Returns the searchable text of a row; its aliases are JSON."""
-    if name is None and aliases is None:
-        return text
-    return searchable_text(name, json.loads(aliases) if aliases else (), text)
-
-
 FLAGS = ("quarantine", "archived", "external", "derived", "bare")
-LAYOUT = "text-4"
+LAYOUT = "text-5"
 SMALL_CHANGE = 2_000
 # Tantivy's own lists of its files; every commit rewrites them.
 LISTS = ("meta.json", ".managed.json")

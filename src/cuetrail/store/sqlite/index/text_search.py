@@ -1,10 +1,13 @@
 """Exact top-k text search on the index: BM25, OR over the query's terms, x2 if a tag or bucket has a query's word.
 
+With field weights a score is the weighted sum of the BM25 of each field, and nothing is doubled.
+
 Two ideas keep it exact and fast.
 
 Common words are optional. A document without any of the rarer words can score at most the sum of what the common words
-can give. If the k-th best document with a rarer word scores more, no other document can enter the top k, so the long
-posting lists of common words are only probed, never scanned. If not, the search runs again over all words.
+can give, over all fields. If the k-th best document with a rarer word scores more, no other document can enter the top
+k, so the long posting lists of common words are only probed, never scanned. If not, the search runs again over all
+words.
 
 The x2 rule needs two lists, not a scan. Any document of the true top k is in the top k by plain BM25, or in the top k
 of those with a matching label.
@@ -19,13 +22,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from operator import itemgetter
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import tantivy
 from tantivy import Occur, Query
 
-from cuetrail.model import Label, Node, SearchHit, TextQuery, Where
-from cuetrail.model.records import maker
+from cuetrail.model import FieldWeights, Label, Node, SearchHit, TextQuery, Where
+from cuetrail.model.records import maker, searched_heading, searched_title
 from cuetrail.store.search import Factors
 from cuetrail.store.sqlite.connection import chunks
 from cuetrail.store.sqlite.reader import CheckedFiles, Index, Reader
@@ -68,6 +71,8 @@ MOST_TIED = 200
 
 Filters = list[tuple[Occur, Query]]
 Hits = list[tuple[float, tantivy.DocAddress]]
+Leaf = tuple[str, str]
+"""A field, and a term in it."""
 Lists = tuple[Hits, Hits]
 """The best by BM25, and the best of those that a label doubles."""
 
@@ -109,11 +114,11 @@ class TextView:
 class _Wanted(NamedTuple):
     """The terms of a query that occur in the index.
 
-    `weights` has the idf of each, rarest first, `postings` is the total length of their lists, and `quoted` are those
-    that form a phrase alone, None if the query has no phrases.
+    `weights` has the idf of each in each field, times the field's weight, largest first. `postings` is the total length
+    of their lists, and `quoted` are those that form a phrase alone, None if the query has no phrases.
     """
 
-    weights: dict[str, float]
+    weights: dict[Leaf, float]
     postings: int
     quoted: Collection[str] | None
 
@@ -131,11 +136,23 @@ _match = maker(Match)
 class TextSearch:
     """One query against one view of the index, for a set of visible partitions (None: all).
 
-    `internal` narrows it to internal memories, or to all others.
+    `internal` narrows it to internal memories, or to all others. Without `fields`, the body is searched and labels
+    double a score.
     """
 
-    def __init__(self, view: TextView, parts: Sequence[int] | None, where: Where, internal: bool | None = None) -> None:
+    def __init__(
+        self,
+        view: TextView,
+        parts: Sequence[int] | None,
+        where: Where,
+        internal: bool | None = None,
+        fields: FieldWeights | None = None,
+    ) -> None:
         self.view = view
+        self.doubles = fields is None
+        weights = fields or FieldWeights()
+        known = {"body": weights.body, "title": weights.title, "heading": weights.heading}
+        self.fields = {field: weight for field, weight in known.items() if weight > 0}
         self.searcher = view.searcher
         self.schema = view.schema
         self.analyser = view.analyser
@@ -152,7 +169,7 @@ class TextSearch:
     def run(self, query: TextQuery, limit: int) -> Matches:
         """Returns the best `limit` matches and all that tie with the last."""
         phrases = [words for words in map(self.words, query.phrases) if words]
-        if not all(self.searcher.doc_freq("body", word) for words in phrases for word in words):
+        if not all(self._is_known(word) for words in phrases for word in words):
             return Matches([])
         terms = list(dict.fromkeys(self.words(query.words) + [w for p in phrases for w in p]))
         filters = self.filters + [(Occur.Must, _silent(self._phrase(p))) for p in phrases]
@@ -170,7 +187,8 @@ class TextSearch:
         if not wanted.weights:
             return Matches([])
         kept = self._best(*self._lists(wanted, filters, self._labelled(terms), limit), limit)
-        return Matches(kept, _tied(kept) if len(wanted.weights) == len(terms) > 1 else (), terms)
+        found = {term for _, term in wanted.weights}
+        return Matches(kept, _tied(kept) if len(found) == len(terms) > 1 else (), terms)
 
     def _filters(self, parts: Sequence[int] | None, where: Where) -> Filters:
         schema = self.schema
@@ -195,16 +213,29 @@ class TextSearch:
                 found.append((Occur.MustNot, Query.term_query(schema, "flag", flag)))
         return found
 
+    def _is_known(self, term: str) -> bool:
+        """True if a document has the term in one of the fields."""
+        return any(self.searcher.doc_freq(field, term) for field in self.fields)
+
+    def _leaf(self, leaf: Leaf) -> Query:
+        """Returns a query for one term in one field, scored by BM25 times the field's weight."""
+        query, weight = Query.term_query(self.schema, *leaf, "freq"), self.fields[leaf[0]]
+        return query if weight == 1.0 else Query.boost_query(query, weight)
+
     def _term(self, term: str) -> Query:
-        return Query.term_query(self.schema, "body", term, "freq")
+        """Returns a query for a term in any of the fields."""
+        return _any([self._leaf((field, term)) for field in self.fields])
 
     def _phrase(self, words: list[str]) -> Query:
-        return self._term(words[0]) if len(words) == 1 else Query.phrase_query(self.schema, "body", list(words))
+        if len(words) == 1:
+            return self._term(words[0])
+        return _any([Query.phrase_query(self.schema, field, list(words)) for field in self.fields])
 
     def _with_completions(self, text: str, terms: list[str]) -> list[str]:
         for start in word_beginnings(text):
-            if more := self.searcher.terms_with_prefix("body", start, limit=PREFIX_TERMS):
-                return list(dict.fromkeys(terms + [term for term, _ in more]))
+            some = [self.searcher.terms_with_prefix(field, start, limit=PREFIX_TERMS) for field in self.fields]
+            if more := [term for found in some for term, _ in found]:
+                return list(dict.fromkeys(terms + more))
         return terms
 
     def _newest(self, limit: int) -> list[Match]:
@@ -232,7 +263,7 @@ class TextSearch:
         narrowed = [*filters, (Occur.Must, _silent(labelled.query))]
         weights = wanted.weights
         if wanted.quoted is None and len(weights) * labelled.most * LEAP < wanted.postings:
-            each = _any([Query.boolean_query([(Occur.Must, self._term(term)), *narrowed]) for term in weights])
+            each = _any([Query.boolean_query([(Occur.Must, self._leaf(leaf)), *narrowed]) for leaf in weights])
             return self._top(wanted, filters, limit), self._collect([(Occur.Must, each)], limit)
         if wanted.postings < BESIDE_FROM:
             return self._top(wanted, filters, limit), self._top(wanted, narrowed, limit)
@@ -248,13 +279,18 @@ class TextSearch:
     def _wanted(self, terms: Sequence[str], quoted: Collection[str] | None) -> _Wanted:
         """Returns the terms that occur, with their statistics. Of more than MOST_TERMS the rarest are kept."""
         total = self.view.documents
-        counts = ((self.searcher.doc_freq("body", term), term) for term in terms)
-        known = sorted((count, term) for count, term in counts if count)
-        weights = {t: math.log(1 + (total - n + 0.5) / (n + 0.5)) for n, t in known[:MOST_TERMS]}
-        return _Wanted(weights, sum(n for n, _ in known), quoted)
+        leaves = ((field, term) for term in terms for field in self.fields)
+        counts = {leaf: count for leaf in leaves if (count := self.searcher.doc_freq(*leaf))}
+        weights = {
+            leaf: self.fields[leaf[0]] * math.log(1 + (total - n + 0.5) / (n + 0.5)) for leaf, n in counts.items()
+        }
+        known = sorted(weights, key=lambda leaf: (-weights[leaf], leaf[1], leaf[0]))
+        return _Wanted({leaf: weights[leaf] for leaf in known[:MOST_TERMS]}, sum(counts.values()), quoted)
 
     def _labelled(self, terms: Sequence[str]) -> _Labelled:
-        """Returns a query for documents with a query's word in a tag or bucket."""
+        """Returns a query for documents with a query's word in a tag or bucket, none if labels do not count."""
+        if not self.doubles:
+            return _Labelled(None, 0)
         counts = {term: count for term in terms if (count := self.searcher.doc_freq("labels", term))}
         # For a set of terms tantivy scans its dictionary; a few single terms are looked up.
         known = [Query.term_query(self.schema, "labels", term, "basic") for term in counts]
@@ -262,20 +298,21 @@ class TextSearch:
 
     def _top(self, wanted: _Wanted, filters: Filters, limit: int) -> Hits:
         """Returns at least the `limit` best by BM25, and all that tie with the last of them."""
-        weights, terms = wanted.weights, list(wanted.weights)
+        weights, leaves = wanted.weights, list(wanted.weights)
         if wanted.quoted is not None:
             # Only documents with the phrases can match: posting lists of words are probed for these, not scanned.
+            terms = list(dict.fromkeys(term for _, term in leaves))
             scored = [(Occur.Must if term in wanted.quoted else Occur.Should, self._term(term)) for term in terms]
             return self._collect([*scored, *filters], limit)
         cut = _essential(weights)
-        if cut < len(terms):
-            ceiling = sum(weights[t] for t in terms[cut:]) * (K1 + 1)
-            rare = _any([self._term(t) for t in terms[:cut]])
-            common = [(Occur.Should, self._term(t)) for t in terms[cut:]]
+        if cut < len(leaves):
+            ceiling = sum(weights[leaf] for leaf in leaves[cut:]) * (K1 + 1)
+            rare = _any([self._leaf(leaf) for leaf in leaves[:cut]])
+            common = [(Occur.Should, self._leaf(leaf)) for leaf in leaves[cut:]]
             hits = self._collect([(Occur.Must, rare), *common, *filters], limit)
             if len(hits) >= limit and hits[limit - 1][0] > ceiling * (1 + 2 * TIE) + SINGLE * len(common):
                 return hits
-        every = _any([self._term(t) for t in terms])
+        every = _any([self._leaf(leaf) for leaf in leaves])
         return self._collect([(Occur.Must, every), *filters], limit)
 
     def _marked(self, hits: Hits, query: Query) -> Hits:
@@ -308,6 +345,13 @@ class TextSearch:
             return []
         # Every document has a key, which is an integer.
         return cast(list[int], self.searcher.fast_field_values("key", [address for _, address in hits]))
+
+    def searched_text(self, node: Node) -> str:
+        """Returns the text of a node in all searched fields."""
+        text = searchable_text(node.name, node.aliases, node.text) if "body" in self.fields else ""
+        if "title" in self.fields:
+            text = f"{searched_title(node.name, node.aliases, node.props)}\n{text}"
+        return f"{searched_heading(node.props)}\n{text}" if "heading" in self.fields else text
 
     def holding_all(self, terms: Sequence[str], keys: Sequence[int]) -> set[int]:
         """Returns the documents, of these, that contain every term."""
@@ -381,8 +425,8 @@ class TextSearch:
         if query.prefix:
             terms = self._with_completions(query.words, terms)
         if len(terms) > WORDS_AT_ONCE:
-            terms.sort(key=lambda term: -self.searcher.doc_freq("body", term))
-        options = [Query.term_query(self.schema, "body", term, "basic") for term in terms]
+            terms.sort(key=lambda term: -sum(self.searcher.doc_freq(field, term) for field in self.fields))
+        options = [Query.term_query(self.schema, field, term, "basic") for term in terms for field in self.fields]
         return options + [self._near(term) for term in near]
 
     def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
@@ -391,14 +435,15 @@ class TextSearch:
         """
 
         def unknown(words: list[str]) -> Iterable[str]:
-            known = {term for term in terms if self.searcher.doc_freq("body", term)}
+            known = {term for term in terms if self._is_known(term)}
             return (word for word in words[:MOST_TERMS] if known.isdisjoint((word, *self.words(word))))
 
         most = MOST_TERMS if query.fuzzy else None
         return words_to_correct(terms, query.words, most, unknown) if query.fuzzy or query.mend else []
 
     def _near(self, word: str) -> Query:
-        return Query.fuzzy_term_query(self.schema, "body", word, distance=edits(word))
+        distance = edits(word)
+        return _any([Query.fuzzy_term_query(self.schema, field, word, distance=distance) for field in self.fields])
 
     def _fuzzy(self, terms: Sequence[str], near: Sequence[str], filters: Filters, limit: int) -> list[Match]:
         """Returns a typo-tolerant query: an exact word counts by BM25, one that differs in a letter or two by a fixed
@@ -427,8 +472,8 @@ def _silent(query: Query) -> Query:
     return Query.const_score_query(query, 0.0)
 
 
-def _essential(weights: dict[str, float]) -> int:
-    """Returns n such that a document must contain one of the n rarest terms. `weights` is ordered, rarest first.
+def _essential(weights: Mapping[Any, float]) -> int:
+    """Returns n such that a document must contain one of the n rarest terms. `weights` is ordered, largest first.
 
     The other terms together may give about as much as one occurrence of each essential term; the caller checks that
     this was enough.
@@ -471,7 +516,7 @@ def search(
     sides = sides_by_factor(factors if "external" in view.flags else (factors[0], factors[0]))
     rows: list[tuple[float, bool, int, str, int, SearchHit]] = []
     for internal, factor in sides:
-        texts = TextSearch(view, parts, where, internal)
+        texts = TextSearch(view, parts, where, internal, query.fields)
         matches = texts.run(query, limit)
         keys = [match.key for match in matches.found]
         whole = reader.nodes_by_key(keys) if nodes and len(keys) <= limit + FEW_MORE else {}
@@ -493,7 +538,7 @@ def _full(texts: TextSearch, matches: Matches, nodes: Mapping[int, Node]) -> set
         return texts.holding_all(matches.terms, matches.tied)
     terms = Terms(matches.terms)
     tied = ((key, nodes[key]) for key in matches.tied if key in nodes)
-    return {key for key, node in tied if terms.all_in(searchable_text(node.name, node.aliases, node.text))}
+    return {key for key, node in tied if terms.all_in(texts.searched_text(node))}
 
 
 def _with_nodes(rows: list[tuple[float, bool, int, str, int, SearchHit]], reader: Reader) -> list[SearchHit]:

@@ -14,8 +14,8 @@ from tests.ingest.tools import DAY, LONG, NOW, Vault, atoms, changed_keys, chang
 
 
 def test_a_second_ingest_changes_nothing(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    vault.write("a.md", "# Alpha\n\nFirst with [[b]].\n\nSecond about Ada Lovelace. #tag")
-    vault.write("sub/b.md", f"{LONG}\n\nWe met Ada Lovelace again.")
+    vault.write("a.md", "# Alpha\n\nFirst with [[b]].\n\n---\n\nSecond about Ada Lovelace. #tag")
+    vault.write("sub/b.md", f"{LONG}\n\n---\n\nWe met Ada Lovelace again.")
     memory.ingest(vault.root, now=NOW)
     before, log = exported(memory, tmp_path / "1"), changes(memory)
     report = memory.ingest(vault.root, now=NOW + DAY)
@@ -26,7 +26,7 @@ def test_a_second_ingest_changes_nothing(vault: Vault, memory: Memory, tmp_path:
 
 
 def test_files_that_were_only_touched_change_no_memory(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    vault.write("a.md", "One.\n\nTwo.")
+    vault.write("a.md", "One.\n\n---\n\nTwo.")
     vault.write("b.md", "Three.")
     memory.ingest(vault.root, now=NOW)
     before, log = atoms(memory, tmp_path), changes(memory)
@@ -39,7 +39,7 @@ def test_files_that_were_only_touched_change_no_memory(vault: Vault, memory: Mem
 
 def test_a_file_is_opened_once_when_it_changed_and_never_when_it_did_not(vault: Vault, memory: Memory) -> None:
     """What is hashed is then what is taken in, also while somebody writes to the file."""
-    name = str(vault.write("a.md", "One.\n\nTwo."))
+    name = str(vault.write("a.md", "One.\n\n---\n\nTwo."))
     opened: list[str] = []
     watching = [True]
     # A hook cannot be taken away again, only told to stop.
@@ -47,7 +47,7 @@ def test_a_file_is_opened_once_when_it_changed_and_never_when_it_did_not(vault: 
     try:
         memory.ingest(vault.root)
         assert opened.count(name) == 1
-        vault.write("a.md", "One.\n\nThree.")
+        vault.write("a.md", "One.\n\n---\n\nThree.")
         opened.clear()
         memory.ingest(vault.root)
         assert opened.count(name) == 1
@@ -64,11 +64,11 @@ def test_a_file_is_opened_once_when_it_changed_and_never_when_it_did_not(vault: 
 
 
 def test_editing_one_paragraph_changes_exactly_one_atom(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    vault.write("a.md", "First stays.\n\nSecond goes.\n\nThird stays.")
+    vault.write("a.md", "First stays.\n\n---\n\nSecond goes.\n\n---\n\nThird stays.")
     memory.ingest(vault.root, now=NOW)
     memory.recall("first", now=NOW + 5)
     before, log = atoms(memory, tmp_path), changes(memory)
-    vault.write("a.md", "First stays.\n\nSecond came.\n\nThird stays.")
+    vault.write("a.md", "First stays.\n\n---\n\nSecond came.\n\n---\n\nThird stays.")
     report = memory.ingest(vault.root, now=NOW + DAY)
     after = atoms(memory, tmp_path)
     assert (report.added, report.removed, report.kept) == (1, 1, 2)
@@ -81,10 +81,10 @@ def test_editing_one_paragraph_changes_exactly_one_atom(vault: Vault, memory: Me
 
 
 def test_inserting_a_paragraph_keeps_the_ids_of_the_others(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    vault.write("a.md", "First.\n\nThird.")
+    vault.write("a.md", "First.\n\n---\n\nThird.")
     memory.ingest(vault.root, now=NOW)
     before = atoms(memory, tmp_path)
-    vault.write("a.md", "First.\n\nSecond.\n\nThird.")
+    vault.write("a.md", "First.\n\n---\n\nSecond.\n\n---\n\nThird.")
     report = memory.ingest(vault.root, now=NOW + DAY)
     after = atoms(memory, tmp_path)
     assert (report.added, report.removed, report.kept) == (1, 0, 2)
@@ -94,16 +94,16 @@ def test_inserting_a_paragraph_keeps_the_ids_of_the_others(vault: Vault, memory:
 
 
 def test_deleting_a_paragraph_removes_one_atom(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    vault.write("a.md", "First.\n\nSecond.\n\nThird.")
+    vault.write("a.md", "First.\n\n---\n\nSecond.\n\n---\n\nThird.")
     memory.ingest(vault.root)
-    vault.write("a.md", "First.\n\nThird.")
+    vault.write("a.md", "First.\n\n---\n\nThird.")
     report = memory.ingest(vault.root)
     assert (report.added, report.removed, report.kept) == (0, 1, 2)
     assert set(atoms(memory, tmp_path)) == {"First.", "Third."}
 
 
 def test_the_same_paragraph_twice_is_two_atoms_and_losing_one_leaves_one(vault: Vault, memory: Memory) -> None:
-    vault.write("a.md", "Again.\n\nAgain.")
+    vault.write("a.md", "Again.\n\n---\n\nAgain.")
     assert memory.ingest(vault.root).added == 2
     vault.write("a.md", "Again.")
     report = memory.ingest(vault.root)
@@ -113,10 +113,10 @@ def test_the_same_paragraph_twice_is_two_atoms_and_losing_one_leaves_one(vault: 
 def test_a_date_only_the_file_time_told_does_not_move_when_the_file_is_edited(
     vault: Vault, memory: Memory, tmp_path: Path
 ) -> None:
-    vault.write("a.md", "First.\n\nOn 2024-03-01 it rained.")
+    vault.write("a.md", "First.\n\n---\n\nOn 2024-03-01 it rained.")
     memory.ingest(vault.root)
     before = atoms(memory, tmp_path)
-    vault.write("a.md", "First.\n\nOn 2024-03-01 it rained.\n\nThird.")
+    vault.write("a.md", "First.\n\n---\n\nOn 2024-03-01 it rained.\n\n---\n\nThird.")
     memory.ingest(vault.root)
     after = atoms(memory, tmp_path)
     assert after["First."]["at"] == before["First."]["at"]
@@ -126,10 +126,10 @@ def test_a_date_only_the_file_time_told_does_not_move_when_the_file_is_edited(
 
 def test_a_name_that_only_the_edited_paragraph_explained_is_no_longer_linked(vault: Vault, memory: Memory) -> None:
     """Whether a word at the start of a sentence is a name is judged over the whole file."""
-    vault.write("a.md", "We asked Lovelace about it.\n\nLovelace agreed at once.")
+    vault.write("a.md", "We asked Lovelace about it.\n\n---\n\nLovelace agreed at once.")
     memory.ingest(vault.root)
     assert memory.get("Lovelace") is not None
-    vault.write("a.md", "We asked somebody about it.\n\nLovelace agreed at once.")
+    vault.write("a.md", "We asked somebody about it.\n\n---\n\nLovelace agreed at once.")
     memory.ingest(vault.root)
     assert memory.get("Lovelace") is None
 
@@ -148,7 +148,7 @@ def test_a_deleted_file_takes_its_atoms_and_its_source_along_and_its_links_wait(
     assert [step.kind for step in linked.neighbours if not step.outgoing].count("links") == 1
     (vault.root / "b.md").unlink()
     report = memory.ingest(vault.root)
-    assert (report.removed_files, report.removed) == (1, 2)
+    assert (report.removed_files, report.removed) == (1, 1)
     assert memory.get("b") is None
     vault.write("b.md", "# Beta\n\nThe rest.")
     memory.ingest(vault.root)
@@ -157,7 +157,7 @@ def test_a_deleted_file_takes_its_atoms_and_its_source_along_and_its_links_wait(
 
 
 def test_a_renamed_subfolder_keeps_birth_and_use_of_its_atoms(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    vault.write("old/a.md", "Alpha text.\n\nAlpha text.\n\nMore.")
+    vault.write("old/a.md", "Alpha text.\n\n---\n\nAlpha text.\n\n---\n\nMore.")
     memory.ingest(vault.root, now=NOW)
     memory.recall("more", now=NOW + 5)
     before = atoms(memory, tmp_path)["More."]

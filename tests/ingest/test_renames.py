@@ -16,7 +16,7 @@ from tests.ingest.tools import DAY, EVERYTHING, FIRST, NOW, OTHER, Vault, atom, 
 def test_a_renamed_file_passes_on_what_was_stated_of_it_and_of_its_paragraphs(
     vault: Vault, memory: Memory, tmp_path: Path, to: str
 ) -> None:
-    vault.write("f/a.md", f"---\ntags: [red]\n---\n{FIRST}\n\n{OTHER}")
+    vault.write("f/a.md", f"---\ntags: [red]\n---\n{FIRST}\n\n---\n\n{OTHER}")
     memory.ingest(vault.root, now=NOW)
     top = memory.get(source_id("vault/f/a.md"))
     assert top is not None
@@ -35,7 +35,7 @@ def test_a_renamed_file_passes_on_what_was_stated_of_it_and_of_its_paragraphs(
     folder = () if to == "b.md" else ("deep",)
     assert (new.buckets, "mine" in new.tags, new.props["colour"]) == ((*folder, "shelf"), True, "red")
     moved = atom(memory, tmp_path, FIRST)
-    assert (moved.buckets, moved.props, moved.created) == ((*folder, "shelf"), {"colour": "blue"}, NOW)
+    assert (moved.buckets, moved.props["colour"], moved.created) == ((*folder, "shelf"), "blue", NOW)
     assert stated(memory, tmp_path, moved.id) == EVERYTHING
     assert [n["target"] for n in lines(memory, tmp_path) if n.get("text") == "A good file."] == [new.id]
     other = memory.neighbours(atom(memory, tmp_path, OTHER).id).neighbours
@@ -84,8 +84,8 @@ def test_of_two_equal_files_each_passes_on_its_own(vault: Vault, memory: Memory)
 
 
 def test_a_file_moved_over_another_brings_what_was_stated_of_it(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    vault.write("a.md", f"{FIRST}\n\nCommon.")
-    vault.write("b.md", f"{OTHER}\n\nCommon.")
+    vault.write("a.md", f"{FIRST}\n\n---\n\nCommon.")
+    vault.write("b.md", f"{OTHER}\n\n---\n\nCommon.")
     memory.ingest(vault.root)
     common = next(a for a in lines(memory, tmp_path) if a.get("text") == "Common." and a["source"] == "vault/a.md")
     memory.fact(common["id"], "common", "yes")

@@ -19,8 +19,8 @@ from tests.ingest.tools import Vault, atoms
 
 
 def test_a_text_replaces_what_its_source_held(memory: Memory, tmp_path: Path) -> None:
-    assert memory.ingest_text("One.\n\nTwo.", source="clip").added == 2
-    report = memory.ingest_text("Two.\n\nThree.", source="clip", bucket="inbox")
+    assert memory.ingest_text("One.\n\n---\n\nTwo.", source="clip", format="md").added == 2
+    report = memory.ingest_text("Two.\n\n---\n\nThree.", source="clip", format="md", bucket="inbox")
     assert (report.added, report.kept, report.removed) == (1, 1, 1)
     found = atoms(memory, tmp_path)
     assert {t: a["buckets"] for t, a in found.items()} == {"Two.": ["inbox"], "Three.": ["inbox"]}
@@ -29,12 +29,12 @@ def test_a_text_replaces_what_its_source_held(memory: Memory, tmp_path: Path) ->
 
 
 def test_a_chat_keeps_its_turns_in_order_with_their_speakers(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    turns = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "Port 8080."}]
+    turns = [{"role": "user", "content": "Open a port."}, {"role": "assistant", "content": "Port 8080."}]
     vault.write("chat.json", json.dumps({"title": "Ports", "messages": turns}))
     memory.ingest(vault.root)
     found = sorted(atoms(memory, tmp_path).values(), key=lambda atom: atom.get("seq", 0))
     assert [(a["text"], a["props"]["speaker"]) for a in found] == [
-        ("user: Which port?", "user"),
+        ("user: Open a port.", "user"),
         ("assistant: Port 8080.", "assistant"),
     ]
     followed = memory.neighbours(found[0]["id"]).neighbours

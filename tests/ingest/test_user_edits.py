@@ -36,18 +36,19 @@ from tests.ingest.tools import (
 
 
 def test_what_is_stated_of_a_paragraph_follows_it_through_an_edit(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    vault.write("a.md", f"Before.\n\n{FIRST}\n\n{OTHER}")
+    vault.write("a.md", f"Before.\n\n---\n\n{FIRST}\n\n---\n\n{OTHER}")
     memory.ingest(vault.root, now=NOW)
     memory.recall("receiver", limit=1, now=NOW + 5)
     old = atom(memory, tmp_path, FIRST)
     label(memory, old, colour="red")
     state_all(memory, old.id)
-    vault.write("a.md", f"Before.\n\n{EDITED}\n\n{OTHER}")
+    vault.write("a.md", f"Before.\n\n---\n\n{EDITED}\n\n---\n\n{OTHER}")
     report = memory.ingest(vault.root, now=NOW + DAY)
     assert (report.added, report.removed, report.kept) == (1, 1, 2)
     new = atom(memory, tmp_path, EDITED)
     assert stated(memory, tmp_path, new.id) == EVERYTHING
-    assert (new.tags, new.buckets, new.props) == (("project:vault", "doc", "mine"), ("shelf",), {"colour": "red"})
+    assert (new.tags, new.buckets) == (("project:vault", "doc", "mine"), ("shelf",))
+    assert new.props == {"colour": "red", "title": "a"}
     assert (new.created, new.updated, new.life.accesses) == (NOW, NOW + DAY, 1)
     assert memory.get(old.id) is None
     assert memory.doctor() == []
@@ -69,12 +70,12 @@ def test_it_follows_through_edit_after_edit(vault: Vault, memory: Memory, tmp_pa
 
 
 def test_a_paragraph_that_says_something_else_inherits_nothing(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    vault.write("a.md", f"Before.\n\n{FIRST}\n\nAfter.")
+    vault.write("a.md", f"Before.\n\n---\n\n{FIRST}\n\n---\n\nAfter.")
     memory.ingest(vault.root)
     old = atom(memory, tmp_path, FIRST)
     label(memory, old)
     state_all(memory, old.id)
-    vault.write("a.md", f"Before.\n\n{OTHER}\n\nAfter.")
+    vault.write("a.md", f"Before.\n\n---\n\n{OTHER}\n\n---\n\nAfter.")
     memory.ingest(vault.root)
     new = atom(memory, tmp_path, OTHER)
     assert (stated(memory, tmp_path, new.id), "mine" in new.tags) == ([], False)
@@ -87,7 +88,7 @@ def test_the_part_of_a_split_paragraph_that_is_most_like_it_inherits(
     vault.write("a.md", f"{FIRST} So we climbed up.")
     memory.ingest(vault.root)
     state_all(memory, atom(memory, tmp_path, f"{FIRST} So we climbed up.").id)
-    vault.write("a.md", f"So we climbed up.\n\n{FIRST}")
+    vault.write("a.md", f"So we climbed up.\n\n---\n\n{FIRST}")
     memory.ingest(vault.root)
     assert stated(memory, tmp_path, atom(memory, tmp_path, FIRST).id) == EVERYTHING
     assert stated(memory, tmp_path, atom(memory, tmp_path, "So we climbed up.").id) == []
@@ -96,7 +97,7 @@ def test_the_part_of_a_split_paragraph_that_is_most_like_it_inherits(
 def test_two_paragraphs_that_were_joined_pass_on_what_was_stated_of_both(
     vault: Vault, memory: Memory, tmp_path: Path
 ) -> None:
-    vault.write("a.md", f"{FIRST}\n\n{OTHER}")
+    vault.write("a.md", f"{FIRST}\n\n---\n\n{OTHER}")
     memory.ingest(vault.root)
     memory.fact(atom(memory, tmp_path, FIRST).id, "about", "radio")
     memory.fact(atom(memory, tmp_path, OTHER).id, "about", "cake")
@@ -112,7 +113,7 @@ def test_an_entry_deleted_beside_a_similar_one_that_was_edited_is_not_joined_wit
     vault: Vault, memory: Memory, tmp_path: Path
 ) -> None:
     one, two = "We met Ines on Monday about the budget.", "We met Ines on Friday about the budget."
-    vault.write("a.md", f"{one}\n\n{two}")
+    vault.write("a.md", f"{one}\n\n---\n\n{two}")
     memory.ingest(vault.root)
     memory.fact(atom(memory, tmp_path, one).id, "mood", "grim")
     memory.fact(atom(memory, tmp_path, two).id, "mood", "merry")
@@ -136,10 +137,10 @@ def test_stating_the_same_of_the_successor_is_not_stating_it_twice(
 
 
 def test_a_name_given_to_a_paragraph_means_its_successor(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    vault.write("a.md", f"{FIRST}\n\nSee [[the outage]].")
+    vault.write("a.md", f"{FIRST}\n\n---\n\nSee [[the outage]].")
     memory.ingest(vault.root)
     memory.add_many([replace(atom(memory, tmp_path, FIRST), name="The Outage")])
-    vault.write("a.md", f"{EDITED}\n\nSee [[the outage]].")
+    vault.write("a.md", f"{EDITED}\n\n---\n\nSee [[the outage]].")
     memory.ingest(vault.root)
     named = memory.get("the outage")
     assert named is not None
@@ -154,7 +155,7 @@ def test_labels_by_hand_stay_on_a_paragraph_whose_file_is_edited(vault: Vault, m
     vault.write("f/a.md", f"---\ntags: [red]\nbucket: own\n---\n# Head\n\n{FIRST} #loud")
     memory.ingest(vault.root)
     label(memory, atom(memory, tmp_path, f"{FIRST} #loud"), colour="blue")
-    vault.write("f/a.md", f"---\ntags: [green]\nbucket: new\n---\n# Head\n\n{FIRST} #loud\n\nMore.")
+    vault.write("f/a.md", f"---\ntags: [green]\nbucket: new\n---\n# Head\n\n{FIRST} #loud\n\n---\n\nMore.")
     memory.ingest(vault.root)
     kept = atom(memory, tmp_path, f"{FIRST} #loud")
     assert kept.tags == ("loud", "green", "project:vault", "doc", "mine")
@@ -201,18 +202,18 @@ def test_what_is_put_on_the_node_of_a_file_stays_when_the_file_is_edited(
     assert stated(memory, tmp_path, top.id) == EVERYTHING
 
 
-@pytest.mark.parametrize("after", [f"{FIRST}\n\nMore.", EDITED])
+@pytest.mark.parametrize("after", [f"{FIRST}\n\n---\n\nMore.", EDITED])
 def test_a_paragraph_that_was_added_again_by_its_id_still_belongs_to_its_file(
     vault: Vault, memory: Memory, tmp_path: Path, after: str
 ) -> None:
-    vault.write("a.md", f"Before.\n\n{FIRST}")
+    vault.write("a.md", f"Before.\n\n---\n\n{FIRST}")
     memory.ingest(vault.root)
     memory.add(FIRST, id=atom(memory, tmp_path, FIRST).id, tags=["mine"])
-    vault.write("a.md", f"Before.\n\n{after}")
+    vault.write("a.md", f"Before.\n\n---\n\n{after}")
     memory.ingest(vault.root)
     found = atoms(memory, tmp_path)
-    assert set(found) == {"Before.", *after.split("\n\n")}
-    labelled = found[after.split("\n\n")[0]]
+    assert set(found) == {"Before.", *after.split("\n\n---\n\n")}
+    labelled = found[after.split("\n\n---\n\n")[0]]
     assert "mine" in {tag[0] for tag in labelled["tag_details"]}
     assert labelled["source"] == "vault/a.md"
 
@@ -220,7 +221,7 @@ def test_a_paragraph_that_was_added_again_by_its_id_still_belongs_to_its_file(
 def test_a_paragraph_that_was_corrected_by_hand_is_the_persons_own_once_its_file_drops_it(
     vault: Vault, memory: Memory, tmp_path: Path
 ) -> None:
-    vault.write("a.md", f"Before.\n\n{FIRST}")
+    vault.write("a.md", f"Before.\n\n---\n\n{FIRST}")
     memory.ingest(vault.root)
     memory.add("It was the south mast.", id=atom(memory, tmp_path, FIRST).id)
     vault.write("a.md", "Before.")
@@ -241,13 +242,13 @@ def test_a_field_that_is_called_like_ours_harms_nothing(vault: Vault, memory: Me
 
 
 def test_an_edit_into_what_was_forgotten_brings_nothing_back(vault: Vault, memory: Memory, tmp_path: Path) -> None:
-    vault.write("a.md", f"Before.\n\n{EDITED}")
+    vault.write("a.md", f"Before.\n\n---\n\n{EDITED}")
     memory.ingest(vault.root)
     memory.forget(atom(memory, tmp_path, EDITED).id)
-    vault.write("a.md", f"Before.\n\n{FIRST}")
+    vault.write("a.md", f"Before.\n\n---\n\n{FIRST}")
     memory.ingest(vault.root)
     memory.fact(atom(memory, tmp_path, FIRST).id, "severity", "high")
-    vault.write("a.md", f"Before.\n\n{EDITED}")
+    vault.write("a.md", f"Before.\n\n---\n\n{EDITED}")
     report = memory.ingest(vault.root)
     assert (report.forgotten, set(atoms(memory, tmp_path))) == (1, {"Before."})
     assert memory.stats().facts == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,6 +20,9 @@ from cuetrail.text.simhash import simhashes
 # Weights of topical relations: neighbours in a file belong together, but neither causes the other.
 NEXT_WEIGHT = 0.35
 UNDER_WEIGHT = 0.45
+HEADING_JOINT = " › "
+# The number of the rules by which files become passages. A file that was read by other rules is read again.
+RULES = "2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,10 @@ class Options:
 
     @property
     def hash_suffix(self) -> str:
-        """Returns a text to append to a file's hash, so that a file ingested with other options is read again."""
+        """Returns a text to append to a file's hash: a file ingested with other options or rules is read again."""
         if self.bucket is None and self.provenance == "internal":
-            return ""
-        return "+" + digest(self.bucket or "", self.provenance)[:8]
+            return f"+{RULES}"
+        return f"+{RULES}{digest(self.bucket or '', self.provenance)[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def structure_via(path: str) -> str:
 
 
 def build(document: Document, options: Options, mtime: int) -> Built:
-    """Returns nodes in reading order, edges along headings and sequence, and links by name.
+    """Returns nodes in reading order, edges to the document and along the sequence, and links by name.
 
     `mtime` is the time of nodes whose document states none.
     """
@@ -64,14 +68,16 @@ def build(document: Document, options: Options, mtime: int) -> Built:
     # By default the bucket is the first folder below the ingested one.
     buckets = norm_buckets((options.bucket,) if options.bucket else document.buckets or folders[1:2])
     at = mtime if document.at is None else document.at
-    atoms = _atoms(document, tags, buckets, at, options)
+    name = clean(document.title).strip() or PurePosixPath(document.path).name
+    shared = {"title": name, **({"aliases": list(document.aliases)} if document.aliases else {})}
+    atoms = _atoms(document, tags, buckets, at, options, shared)
     props = {"format": document.kind, **document.props}
     top = Node(
         id=source_id(document.path),
         kind="source",
-        name=clean(document.title).strip() or PurePosixPath(document.path).name,
+        name=name,
         aliases=tuple(document.aliases),
-        tag_details=tags,
+        tag_details=_unique(make_tags(document.own_tags) + tags) if document.own_tags else tags,
         buckets=buckets,
         source=document.path,
         seq=-1,
@@ -81,19 +87,25 @@ def build(document: Document, options: Options, mtime: int) -> Built:
         created=options.now,
         updated=options.now,
     )
-    links = [link for atom, piece in zip(atoms, document.pieces, strict=True) for link in _links(atom.id, piece)]
+    links = _links(top.id, document.own_links, ())
+    for atom, piece in zip(atoms, document.pieces, strict=True):
+        links += _links(atom.id, piece.links, piece.names)
     dated = {a.id for a, p in zip(atoms, document.pieces, strict=True) if p.at is not None or document.at is not None}
     if document.at is not None:
         dated.add(top.id)
-    return Built([top, *atoms], _edges(document, top, atoms, options.now), links, frozenset(dated))
+    return Built([top, *atoms], _edges(top, atoms, options.now), links, frozenset(dated))
 
 
 def _stated(
     document: Document, props: Mapping[str, Any], tags: tuple[Tag, ...], buckets: tuple[str, ...], atoms: list[Node]
 ) -> dict[str, list[str]]:
-    """Returns the labels and properties that the file states, to distinguish them from later additions of users."""
+    """Returns the labels and properties that the file states, to distinguish them from later additions of users.
+
+    Tags in the text of a passage are not listed, they are found again in that text.
+    """
+    structural = [*document.own_tags, *(tag for piece in document.pieces for tag in piece.section_tags)]
     stated = {
-        "tags": [tag.name for tag in tags if tag.origin == "user"],
+        "tags": [tag.name for tag in _unique(tags + make_tags(structural)) if tag.origin == "user"],
         "buckets": list(buckets),
         "aliases": list(document.aliases),
         "props": sorted(props),
@@ -103,9 +115,10 @@ def _stated(
 
 
 def _atoms(
-    document: Document, tags: tuple[Tag, ...], buckets: tuple[str, ...], default_at: int, options: Options
-) -> list[Node]:
-    """Returns an atom for each piece, with the tags, buckets and, by default, the time that all of them share."""
+    document: Document, tags: tuple[Tag, ...], buckets: tuple[str, ...], default_at: int, options: Options,
+    props: Mapping[str, Any],
+) -> list[Node]:  # fmt: skip
+    """Returns an atom for each piece, with the labels, props and, by default, the time that all of them share."""
     repeats = Counter[str]()
     atoms = []
     hashes = simhashes([piece.text for piece in document.pieces])
@@ -123,7 +136,7 @@ def _atoms(
             at=int(at),
             provenance=options.provenance,
             simhash=hash_,
-            props=_atom_props(piece, at),
+            props={**props, **_atom_props(piece, at)},
             created=options.now,
             updated=options.now,
         )
@@ -133,8 +146,8 @@ def _atoms(
 
 def _atom_props(piece: Piece, at: int) -> dict[str, Any]:
     props = dict(piece.props)
-    if piece.level:
-        props["level"] = piece.level
+    if piece.heading:
+        props["heading"] = HEADING_JOINT.join(piece.heading)
     if piece.speaker:
         props["speaker"] = piece.speaker
     if isinstance(at, Day):
@@ -152,26 +165,17 @@ def _path_tags(folders: Sequence[str], kind: str) -> tuple[Tag, ...]:
     return make_tags([*names, kind if kind in FORMAT_TAGS else "doc"], "auto")
 
 
-def _links(id_: str, piece: Piece) -> list[Link]:
-    """Returns the wikilinks and names of a piece, each name once."""
-    links = [Link(id_, norm_name(name), name, "wikilink") for name in piece.links]
-    links += [Link(id_, norm_name(name), name, "name") for name in piece.names]
+def _links(id_: str, linked: Sequence[str], names: Sequence[str]) -> list[Link]:
+    """Returns the wikilinks and names of a node, each name once."""
+    links = [Link(id_, norm_name(name), name, "wikilink") for name in linked]
+    links += [Link(id_, norm_name(name), name, "name") for name in names]
     return list({(link.kind, link.norm): link for link in links if link.norm}.values())
 
 
-def _edges(document: Document, top: Node, atoms: list[Node], now: int) -> list[Edge]:
-    via = structure_via(document.path)
-    edges: list[Edge] = []
-    above: list[tuple[int, str]] = [(0, top.id)]
-    for number, (atom, piece) in enumerate(zip(atoms, document.pieces, strict=True)):
-        while piece.level and above[-1][0] >= piece.level:
-            above.pop()
-        edges.append(_edge(atom.id, above[-1][1], "under", UNDER_WEIGHT, via, now))
-        if piece.level:
-            above.append((piece.level, atom.id))
-        if number:
-            edges.append(_edge(atoms[number - 1].id, atom.id, "next", NEXT_WEIGHT, via, now))
-    return edges
+def _edges(top: Node, atoms: list[Node], now: int) -> list[Edge]:
+    via = structure_via(top.source or "")
+    edges = [_edge(atom.id, top.id, "under", UNDER_WEIGHT, via, now) for atom in atoms]
+    return edges + [_edge(a.id, b.id, "next", NEXT_WEIGHT, via, now) for a, b in pairwise(atoms)]
 
 
 def _edge(src: str, dst: str, kind: str, weight: float, via: str, now: int) -> Edge:

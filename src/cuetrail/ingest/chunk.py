@@ -1,6 +1,6 @@
-"""Splits text into pieces small enough to be one memory each. Only white space is lost.
+"""Splits text into blocks: paragraphs, lists, tables, code, headings. Only white space is lost.
 
-Paragraphs are never joined: editing one changes one piece, and all others keep their ids.
+`passages` joins neighbouring blocks; here only those over a limit are cut.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cuetrail.text.prose import (
     split_sentences,
 )
 
-# The largest piece in characters: of prose, of text without structure, of code.
+# The largest block in characters: of prose, of text without structure, of code and tables.
 PROSE = 800
 BLOB = 1500
 CODE = 2000
@@ -28,18 +28,24 @@ CODE = 2000
 # First characters of lines that may not be prose: a heading, a fence, a rule, an underline, a quoted fence.
 _STRUCTURE = frozenset("#`~-*_=>")
 _LIST_MARKS = ("- ", "* ", "+ ", "|", "> ", "- [")
+_LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
+_COMMENT = re.compile(r"\s*(?:#(?!!)|//|/\*|\*|--|;|%|<!--|\Z)")
 # Lines at column 0 that continue the construct above them.
 _CLOSER = re.compile(r"[})\]{]|\*/|(?:end|else|elif|except|finally|catch|fi|done|esac|then|do)\b(?!\s*=)")
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownBlock:
-    """One block of a Markdown text. `level` is the depth of a heading, `language` that of a code fence."""
+    """One block of a Markdown text. `level` is the depth of a heading, `language` that of a code fence.
+
+    `joint` stands between it and the block before: of a paragraph over the limit, what stands between its parts.
+    """
 
     kind: Literal["prose", "heading", "code", "rule"]
     text: str
     level: int = 0
     language: str = ""
+    joint: str = "\n\n"
 
 
 def paragraphs(text: str) -> list[str]:
@@ -150,14 +156,34 @@ def heading_text(heading: str) -> str:
     return bare.rstrip() if not bare or bare[-1].isspace() else words
 
 
+def is_list(text: str) -> bool:
+    """True if the text begins with an item of a list."""
+    return _LIST_ITEM.match(text) is not None
+
+
+def is_comment(code: str) -> bool:
+    """True if each line of the code is a comment, in one of the usual languages."""
+    return all(_COMMENT.match(line) for line in code.split("\n"))
+
+
 def _prose(run: list[str]) -> list[MarkdownBlock]:
-    """Returns one paragraph, cut where it is too long."""
-    return [MarkdownBlock("prose", piece) for piece in _fit_paragraph("\n".join(run).strip(), PROSE)] if run else []
+    """Returns one paragraph, cut where it is too long. A table may be longer; the first line keeps its indentation."""
+    if not run:
+        return []
+    if all(line.lstrip().startswith("|") for line in run):
+        pieces, joint = lines("\n".join(run), CODE), "\n"
+    else:
+        pieces = _fit_paragraph("\n".join(run).strip("\n").rstrip(), PROSE)
+        joint = "\n" if is_list(pieces[0]) else " "
+    first, *rest = pieces
+    return [MarkdownBlock("prose", first), *(MarkdownBlock("prose", piece, joint=joint) for piece in rest)]
 
 
 def _code(run: list[str]) -> list[MarkdownBlock]:
     language = fence_language(run[0])
-    return [MarkdownBlock("code", piece, language=language) for piece in lines("\n".join(run).rstrip(), CODE)]
+    first, *rest = lines("\n".join(run).rstrip(), CODE)
+    more = [MarkdownBlock("code", piece, language=language, joint="\n") for piece in rest]
+    return [MarkdownBlock("code", first, language=language), *more]
 
 
 def _heading(text: str, level: int) -> list[MarkdownBlock]:

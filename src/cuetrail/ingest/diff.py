@@ -1,7 +1,8 @@
 """Compares the new content of files with the stored one, so that only the difference is written.
 
-- An edited paragraph continues an old one if it has at least half of its words. Only paragraphs between the same
-  unchanged neighbours are compared.
+- A passage continues an old one if it has at least half of its lines, or of its words. Words are only compared between
+  the same unchanged neighbours. Earlier versions stored each paragraph and each heading as a node of its own: a
+  paragraph continues in the passage that contains it, a heading in the first passage below it, or in its document.
 - Tags, names and properties that users added to the nodes of a file stay when the file is edited or renamed. The source
   node lists what its file states (FROM_FILE); all else was added by users. Tags in a text are found again in that text.
   If the list is missing, an earlier version ingested the source, and nothing on its nodes counts as a user's edit.
@@ -17,7 +18,7 @@ from itertools import chain
 from typing import Any
 
 from cuetrail.extract.inline import find_tags
-from cuetrail.ingest.build import Built, structure_via
+from cuetrail.ingest.build import HEADING_JOINT, Built, structure_via
 from cuetrail.model import FROM_FILE, NEW_LIFE, Edge, Link, Node, Scope, Tag
 from cuetrail.model.records import FORMER, into_quarantine, is_path_tag, make_tags
 from cuetrail.store.ports import Store
@@ -25,9 +26,10 @@ from cuetrail.text.normalise import analysable
 from cuetrail.write import near_duplicates
 
 _DREAM_ORIGINS = ("auto", "temporal", "infected")
-# Least Dice coefficient of two paragraphs: twice the shared words over the words of both. Git uses 50 % for renames.
+# Least share of the lines of an old passage in the new one, and least Dice coefficient of their words: twice the shared
+# words over the words of both. Git uses 50 % for renames.
 MIN_SIMILARITY = 0.5
-# In a file that was rewritten completely, each paragraph is only compared with those near its position.
+# In a file that was rewritten completely, each passage is only compared with those near its position.
 _WINDOW = 50
 _WORD = re.compile(r"\w+")
 
@@ -219,12 +221,15 @@ def _dream_tags(node: Node, old: Node) -> tuple[Tag, ...]:
 
 
 def _successors(file: _File) -> dict[str, str]:
-    """Maps old node ids to new ones: edited paragraphs, and all nodes of the path that the file was moved from."""
-    found = continued_paragraphs(list(file.old.values()), list(file.wanted.values())) if file.old else {}
+    """Maps old node ids to new ones: edited passages, and all nodes of the path that the file was moved from."""
+    wanted = list(file.wanted.values())
+    found = continued_passages(list(file.old.values()), wanted) if file.old else {}
     if file.moved:
-        new = dict(zip(_content_keys(list(file.wanted.values())), file.wanted, strict=True))
-        old = dict(zip(file.moved, _content_keys(list(file.moved.values())), strict=True))
-        found |= {id_: new[key] for id_, key in old.items() if key in new}
+        moved = list(file.moved.values())
+        new = dict(zip(_content_keys(wanted), file.wanted, strict=True))
+        same = {id_: new[key] for id_, key in zip(file.moved, _content_keys(moved), strict=True) if key in new}
+        rest = [node for node in moved if node.id not in same]
+        found |= _containing(rest, wanted) | _below_headings(rest, wanted) | same
     return found
 
 
@@ -287,36 +292,88 @@ def with_edits(node: Node, added: UserEdits) -> Node:
     if added == UserEdits():
         return node
     buckets = (*added.buckets, *node.buckets) if added.leads else (*node.buckets, *added.buckets)
+    # Of two passages that were joined, the second name becomes an alias.
+    other = (added.name,) if added.name and node.name and added.name != node.name else ()
     edited = replace(
         node,
         tag_details=node.tag_details + tuple(tag for tag in added.tags if tag.name not in node.tags),
         buckets=tuple(dict.fromkeys(buckets)),
         name=node.name or added.name,
-        aliases=tuple(dict.fromkeys((*node.aliases, *added.aliases))),
+        aliases=tuple(dict.fromkeys((*node.aliases, *added.aliases, *other))),
         props={**added.props, **node.props},
-        valid_from=added.valid_from,
-        valid_until=added.valid_until,
+        valid_from=node.valid_from if added.valid_from is None else added.valid_from,
+        valid_until=node.valid_until if added.valid_until is None else added.valid_until,
     )
     # A person may have put it into quarantine; then it stays there.
     return into_quarantine(edited) if FORMER in edited.props else edited
 
 
-# --- edited paragraphs
+# --- edited passages
 
 
-def continued_paragraphs(old: Sequence[Node], new: Sequence[Node]) -> dict[str, str]:
+def continued_passages(old: Sequence[Node], new: Sequence[Node]) -> dict[str, str]:
     """Returns the successor of each removed atom that was edited, by id.
 
-    `old` and `new` are the nodes of a file before and after, in reading order. A paragraph that was split continues in
+    `old` and `new` are the nodes of a file before and after, in reading order. A passage that was split continues in
     the most similar part; two that were joined both continue in the joined one.
     """
     unchanged = {node.id for node in old} & {node.id for node in new}
+    gone = [node for node in old if node.id not in unchanged]
+    contained = _containing(gone, [node for node in new if node.id not in unchanged])
+    contained = _below_headings(gone, new) | contained
     removed, added = _by_gap(old, unchanged), _by_gap(new, unchanged)
-    found = dict(chain.from_iterable(_pairs(removed[gap], added[gap]) for gap in removed.keys() & added.keys()))
+    similar = (_pairs(removed[gap], added[gap], contained) for gap in removed.keys() & added.keys())
+    found = contained | dict(chain.from_iterable(similar))
     # A node that a user added again by its id no longer has a position in the file.
     unplaced = [node for node in old if node.source is None and node.id not in unchanged]
     free = [node for node in new if node.id not in unchanged and node.id not in found.values()]
-    return found | dict(_pairs(unplaced, free))
+    return found | dict(_pairs(unplaced, free, found))
+
+
+def _containing(old: Sequence[Node], new: Sequence[Node]) -> dict[str, str]:
+    """Maps the ids of old atoms to the new atom that has most of their lines, if it has at least half of them."""
+    where: dict[str, list[int]] = defaultdict(list)
+    for number, node in enumerate(new):
+        for line in dict.fromkeys(_lines(node.text)) if node.kind == "atom" else ():
+            where[line].append(number)
+            # Behind the heading of a section of a few words, or behind a speaker.
+            if rest := line.partition(": ")[2]:
+                where[rest].append(number)
+    found: dict[str, str] = {}
+    for place, node in enumerate(old):
+        lines = _lines(node.text) if node.kind == "atom" else []
+        shares = Counter[int]()
+        for line in lines:
+            for number in where.get(line, ())[:_WINDOW]:
+                shares[number] += len(line)
+        expected = place * len(new) / len(old)
+        best = max(shares, key=lambda n: (shares[n], new[n].source == node.source, -abs(n - expected)), default=None)
+        if best is not None and shares[best] >= MIN_SIMILARITY * sum(map(len, lines)):
+            found[node.id] = new[best].id
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.split("\n") if line.strip()]
+
+
+def _below_headings(old: Sequence[Node], new: Sequence[Node]) -> dict[str, str]:
+    """Maps the ids of headings to the first passage below a heading of these words, or to the document."""
+    # Only headings that an earlier version stored as nodes have their own words as `heading`.
+    words = {node.id: _spelling(node.text) for node in old if node.props.get("level")}
+    headings = [node for node in old if words.get(node.id) == _spelling(str(node.props.get("heading", "")))]
+    if not headings:
+        return {}
+    below: dict[str, str] = {}
+    for node in new:
+        for heading in str(node.props.get("heading", "")).split(HEADING_JOINT):
+            below.setdefault(_spelling(heading), node.id)
+    top = next(node.id for node in new if node.kind == "source")
+    return {node.id: below.get(words[node.id], top) for node in headings}
+
+
+def _spelling(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
 
 
 def _by_gap(nodes: Sequence[Node], unchanged: Collection[str]) -> dict[Gap, list[Node]]:
@@ -331,18 +388,32 @@ def _by_gap(nodes: Sequence[Node], unchanged: Collection[str]) -> dict[Gap, list
     return found
 
 
-def _pairs(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[str, str]]:
-    """Yields pairs of old and new ids: first the most similar, each once; then old ones that were joined with these."""
+def _pairs(old: Sequence[Node], new: Sequence[Node], contained: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yields pairs of old and new ids: first the most similar, each once; then old ones that were joined with these.
+
+    `contained` are pairs that were found before.
+    """
     before, after = [_words(node.text) for node in old], [_words(node.text) for node in new]
-    similar = sorted(
-        (-score, abs(i - j), i, j)
-        for i, words in enumerate(before)
-        for j in range(max(0, i - _WINDOW), min(len(after), i + _WINDOW + 1))
-        if (score := _similarity(words, after[j])) >= MIN_SIMILARITY
-    )
-    # The words of each new paragraph that no old one has matched yet: joined paragraphs each match their own words.
+    places = {node.id: place for place, node in enumerate(new)}
+    # The words of each new passage that no old one has matched yet: joined passages each match their own words.
     free = [Counter(words) for words in after]
     paired, claimed = set[int](), set[int]()
+    for i, node in enumerate(old):
+        if node.id in contained:
+            paired.add(i)
+            if (j := places.get(contained[node.id])) is not None:
+                claimed.add(j)
+                free[j] -= before[i]
+    # An earlier version may have stored many more nodes.
+    scale = len(after) / max(1, len(before))
+    similar = sorted(
+        (-score, abs(place - j), i, j)
+        for i, words in enumerate(before)
+        if i not in paired
+        for place in (round(i * scale),)
+        for j in range(max(0, place - _WINDOW), min(len(after), place + _WINDOW + 1))
+        if (score := _similarity(words, after[j])) >= MIN_SIMILARITY
+    )
     for joining in (False, True):
         for _, _, i, j in similar:
             has_room = (

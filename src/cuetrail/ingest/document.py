@@ -1,6 +1,6 @@
 """Documents, which readers make and `build` turns into nodes. A document consists of pieces, one for each future atom.
 
-A reader splits a text into parts; `make_pieces` finds the tags, links, names and dates of each part.
+A reader splits a file into parts; `passages.compose` joins them into the pieces of a document.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from cuetrail.extract.inline import find_links, find_tags
-from cuetrail.text import document_dates, names
 from cuetrail.text.normalise import norm_name
-from cuetrail.text.prose import prose_only
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The text of one future atom. `level` > 0 is the depth of a heading; `speaker` and `at` are for chats."""
+    """The text of one future atom: a passage that can be read alone. `speaker` is that of a chat.
+
+    `heading` is the path of headings above it, from the outermost on. `section_tags` are among `tags`, but stand in the
+    headings and link lists of its section, not in its text.
+    """
 
     text: str
-    level: int = 0
+    heading: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    section_tags: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     at: int | None = None
@@ -35,31 +37,50 @@ class Document:
     """A note, a page or a chat. A file may hold several chats; each is a document with its own `path`.
 
     `at` is the date that the content or frontmatter states, or None. `tags` and `buckets` come from the frontmatter.
+    `own_tags` and `own_links` stand in the structure of the document, where no passage is near: they are its own.
     `kind` is note, page, pdf, code, text or chat.
     """
 
     path: str
     title: str
     kind: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Piece, ...] = ()
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     buckets: tuple[str, ...] = ()
+    own_tags: tuple[str, ...] = ()
+    own_links: tuple[str, ...] = ()
     at: int | None = None
     props: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece before its tags, links, names and dates are found. If `prose` is False, they are not searched for."""
+    """A block of a file before it is joined with its neighbours: a paragraph, a list, a table, code.
+
+    `level` > 0 is the depth of a heading, whose words are in the property `heading`. A part with `structure` is no text
+    to read, such as a list of links: only its links and tags count. If `prose` is False, links, tags, names and dates
+    are not searched for. A part that is `apart` begins a passage. `joint` stands between a part and the one before it.
+    Of a chat, a passage begins with the name of its `speaker`, and before that with the `question` that it answers.
+    """
 
     text: str
     level: int = 0
     prose: bool = True
+    structure: bool = False
+    apart: bool = False
+    joint: str = "\n\n"
+    tags: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     at: int | None = None
     speaker: str | None = None
+    question: str = ""
     props: Mapping[str, Any] = field(default_factory=dict)
+
+    def spoken(self) -> str:
+        """Returns the text with its speaker, behind the question that it answers."""
+        text = f"{self.speaker}: {self.text}" if self.speaker else self.text
+        return f"{self.question}\n{text}" if self.question else text
 
 
 def stem(source: str) -> str:
@@ -74,24 +95,3 @@ def aliases(source: str, title: str, given: Sequence[str] = ()) -> tuple[str, ..
         if norm_name(alias) and norm_name(alias) != norm_name(title):
             unique.setdefault(norm_name(alias), alias.strip())
     return tuple(unique.values())
-
-
-def make_pieces(parts: Sequence[Part]) -> tuple[Piece, ...]:
-    """Returns the pieces of one document. Names are found with the whole document, everything else piece by piece."""
-    found = names.find([part.text if part.prose else "" for part in parts])
-    return tuple(_piece(part, part_names) for part, part_names in zip(parts, found, strict=True))
-
-
-def _piece(part: Part, found: tuple[str, ...]) -> Piece:
-    linked, at = part.links, part.at
-    tagged = find_tags(part.text) if part.prose else ()
-    if part.prose:
-        linked = tuple(dict.fromkeys((*part.links, *find_links(part.text))))
-        if at is None and document_dates.first(part.text) is not None:
-            # Dates in code and addresses do not count. Masking those is slow, so it is only done if there is a date.
-            at = document_dates.first(prose_only(part.text))
-    if linked and found:
-        # A link to a name replaces the name.
-        known = {norm_name(link) for link in linked}
-        found = tuple(name for name in found if norm_name(name) not in known)
-    return Piece(part.text, part.level, tagged, linked, found, at, part.speaker, part.props)

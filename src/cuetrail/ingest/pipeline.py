@@ -163,8 +163,7 @@ def _read_file(
         raise ReadError(f"{source} cannot be opened ({error.strerror or error}). Check its permissions.") from error
     mtime_ns = min(status.st_mtime_ns, LATEST_NS)
     suffix = options.hash_suffix
-    same_options = known is not None and known.hash.endswith(suffix) and bool(suffix) == ("+" in known.hash)
-    if same_options and known and (known.size, known.mtime_ns) == (status.st_size, mtime_ns):
+    if known and known.hash.endswith(suffix) and (known.size, known.mtime_ns) == (status.st_size, mtime_ns):
         return False
     if status.st_size > limit:
         raise ReadError(f"{source} is larger than {limit} bytes. Raise the limit with --max-size, or split the file.")

@@ -18,7 +18,7 @@ class Redacted:
     """Documents without forgotten text, by source.
 
     `forgotten` are ids of nodes whose whole text was forgotten, `cut` of nodes that lost some sentences. `emptied` are
-    ids of titles and headings of documents in which no paragraph is left.
+    ids of documents in which no passage is left.
     """
 
     built: Mapping[str, list[Built]]
@@ -46,16 +46,14 @@ def redact(store: Store, scope: Scope, built: Mapping[str, list[Built]]) -> Reda
         return Redacted(built)
     forgotten = frozenset(id_ for id_, text in texts.items() if not text)
     shorter = {source: [_cut_document(one, texts) for one in documents] for source, documents in built.items()}
-    emptied = frozenset(id_ for documents in shorter.values() for one in documents for id_ in _emptied(one, forgotten))
+    emptied = frozenset(one.nodes[0].id for some in shorter.values() for one in some if _is_empty(one, forgotten))
     return Redacted(shorter, forgotten, frozenset(texts.keys() - forgotten), emptied)
 
 
-def _emptied(built: Built, forgotten: Collection[str]) -> list[str]:
-    """Returns the ids of title and headings if every paragraph was forgotten, as in a copy of a forgotten document."""
-    paragraphs = [node.id for node in built.nodes[1:] if "level" not in node.props]
-    if not paragraphs or any(id_ not in forgotten for id_ in paragraphs):
-        return []
-    return [node.id for node in built.nodes if node.id not in paragraphs]
+def _is_empty(built: Built, forgotten: Collection[str]) -> bool:
+    """True if every passage was forgotten, as in a copy of a forgotten document."""
+    _, *passages = built.nodes
+    return bool(passages) and all(node.id in forgotten for node in passages)
 
 
 def _cut_document(built: Built, texts: Mapping[str, str]) -> Built:

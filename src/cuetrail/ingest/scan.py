@@ -158,14 +158,14 @@ class MissingFiles:
     def __init__(self, files: Mapping[str, SourceFile]) -> None:
         self._by_hash: dict[str, list[str]] = {}
         for source, file in files.items():
-            self._by_hash.setdefault(file.hash, []).append(source)
+            self._by_hash.setdefault(_content(file.hash), []).append(source)
 
     def take_renamed(self, source: str, content_hash: str) -> str | None:
         """Removes and returns the missing file that `source` was renamed from, None if there is none.
 
         Among several with the same content, prefers one with the same file name.
         """
-        sources = self._by_hash.get(content_hash)
+        sources = self._by_hash.get(_content(content_hash))
         if not sources:
             return None
         name = PurePosixPath(source).name
@@ -176,6 +176,11 @@ class MissingFiles:
     def remaining(self) -> list[str]:
         """Returns the missing files that were not renamed, that is, the deleted ones."""
         return sorted(source for sources in self._by_hash.values() for source in sources)
+
+
+def _content(file_hash: str) -> str:
+    """Returns the part of a file's hash that stands for its content, without that of options and rules."""
+    return file_hash.partition("+")[0]
 
 
 def renamed_folder(folder: Path, roots: Mapping[str, str], known: KnownFiles) -> str | None:

@@ -166,8 +166,11 @@ def passages_of(store: Store, scope: Scope, nodes: Sequence[Node]) -> list[Passa
         if who == USER and atom.provenance == "external":
             # In a text by somebody else it is unknown who "I" is.
             who = ""
-        # The text of a chat turn begins with its speaker.
-        text = atom.text.removeprefix(f"{speaker}: ")
+        # The text of a chat turn begins with its speaker; the question that it answers may stand before it.
+        label = f"{speaker}: "
+        text = atom.text.removeprefix(label)
+        if text == atom.text and f"\n{label}" in text:
+            text = text.partition(f"\n{label}")[2]
         found.append(Passage(atom.id, text, file.name or "", who, file.props.get("format") == "chat"))
     return found
 

@@ -95,17 +95,22 @@ def test_a_note_gives_its_frontmatter_headings_links_tags_names_and_dates(tmp_pa
     assert note.aliases == ("Ada", "Countess", "ada-note")
     assert (note.tags, note.buckets) == (("person", "maths"), ("people",))
     assert note.props["role"] == "analyst"
-    assert [piece.level for piece in note.pieces] == [1, 0, 2, 0, 0]
-    heading, body, _, callout, code = note.pieces
-    assert heading.links == ("Home",)
+    assert note.own_links == ("Home",)
+    assert [piece.heading for piece in note.pieces] == [("About",), ("About", "Details"), ("About", "Details")]
+    body, callout, code = note.pieces
     assert (body.links, body.tags, body.names) == (("Charles Babbage",), ("letters",), ("Analytical Engine",))
     assert (callout.props["callout"], callout.at) == ("note", DAY)
     assert (code.links, code.tags, code.props["language"]) == ((), (), "python")
 
 
 def test_text_is_kept_as_written_except_frontmatter_and_rules(tmp_path: Path) -> None:
-    note = one(tmp_path, "n.md", "---\ntitle: T\n---\n# *One*\n\n- **a**\n- b\n\n***\n\nend")
-    assert [piece.text for piece in note.pieces] == ["# *One*", "- **a**\n- b", "end"]
+    note = one(
+        tmp_path,
+        "n.md",
+        "---\ntitle: T\n---\n# *One*\n\nThis *is* it:\n\n- **a**\n- b\n\n***\n\nThe very end of it all.",
+    )
+    assert [piece.text for piece in note.pieces] == ["This *is* it:\n\n- **a**\n- b", "The very end of it all."]
+    assert note.pieces[0].heading == ("One",)
 
 
 def test_the_title_is_frontmatter_then_first_h1_then_the_file_name(tmp_path: Path) -> None:
@@ -130,7 +135,7 @@ def test_the_title_is_frontmatter_then_first_h1_then_the_file_name(tmp_path: Pat
 )
 def test_frontmatter_that_is_no_yaml_mapping_never_loses_the_note(tmp_path: Path, head: str) -> None:
     note = one(tmp_path, "n.md", f"---\n{head}\nmore\n---\nThe body.\n")
-    assert note.pieces[-1].text == "The body."
+    assert note.pieces[-1].text.endswith("The body.")
     assert head[:5].strip() in note.pieces[0].text
 
 
@@ -153,10 +158,11 @@ def test_an_empty_note_is_a_document_without_pieces(tmp_path: Path) -> None:
 # Text, code and encodings
 
 
-def test_plain_text_is_split_into_paragraphs(tmp_path: Path) -> None:
+def test_paragraphs_of_plain_text_are_joined(tmp_path: Path) -> None:
     text = one(tmp_path, "log.txt", "We met Ada.\r\n\r\nSecond #tag.\r\n")
-    assert [piece.text for piece in text.pieces] == ["We met Ada.", "Second #tag."]
-    assert (text.kind, text.pieces[0].names, text.pieces[1].tags) == ("text", ("Ada",), ("tag",))
+    [piece] = text.pieces
+    assert piece.text == "We met Ada.\n\nSecond #tag."
+    assert (text.kind, piece.names, piece.tags) == ("text", ("Ada",), ("tag",))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
@@ -193,15 +199,16 @@ PAGE = """<!doctype html><html><head><title> My  page </title>
 def test_a_page_gives_what_a_person_would_read(tmp_path: Path) -> None:
     page = one(tmp_path, "p.html", PAGE)
     assert (page.kind, page.title, page.at, page.aliases) == ("page", "My page", DAY, ("p",))
-    assert [(piece.level, piece.text) for piece in page.pieces] == [
-        (1, "Top"),
-        (0, "We met Ada Lovelace, see this."),
-        (0, "- one\n- two\n- three"),
-        (0, "a | b"),
-        (0, "x = 1\n  y = 2"),
-        (0, "loose\ntext"),
+    [piece] = page.pieces
+    blocks = [
+        "We met Ada Lovelace, see this.",
+        "- one\n- two\n- three",
+        "a | b",
+        "```\nx = 1\n  y = 2\n```",
+        "loose\ntext",
     ]
-    assert (page.pieces[1].links, page.pieces[1].names) == (("radio",), ("Ada Lovelace",))
+    assert (piece.heading, piece.text.split("\n\n")) == (("Top",), blocks)
+    assert (piece.links, piece.names) == (("radio",), ("Ada Lovelace",))
 
 
 def test_a_page_nested_very_deeply_is_read(tmp_path: Path) -> None:
@@ -209,7 +216,7 @@ def test_a_page_nested_very_deeply_is_read(tmp_path: Path) -> None:
     page = one(
         tmp_path, "p.html", "<h1>Top</h1>" + "<div>" * 200_000 + "deep</div> <p>and on" + "</div>" * 200_000 + "end"
     )
-    assert [piece.text for piece in page.pieces] == ["Top", "deep", "and on", "end"]
+    assert (page.title, [piece.text for piece in page.pieces]) == ("Top", ["deep\n\nand on\n\nend"])
 
 
 # PDF
@@ -325,13 +332,13 @@ def test_a_log_that_ends_in_half_a_line_is_read_up_to_it(tmp_path: Path) -> None
 def test_a_chatgpt_export_follows_the_branch_that_was_kept(tmp_path: Path) -> None:
     chat = one(tmp_path, "conversations.json", json.dumps(CHATGPT))
     assert (chat.path, chat.title, chat.at) == ("conversations.json#c1", "Birds", DAY)
-    assert turns(chat) == ["user: What bird?", "assistant: A warbler"]
-    assert [piece.at for piece in chat.pieces] == [DAY + 1000, None]
+    assert turns(chat) == ["user: What bird?\nassistant: A warbler"]
+    assert [(piece.at, piece.speaker) for piece in chat.pieces] == [(DAY + 1000, "assistant")]
 
 
 def test_a_claude_export_gives_a_document_for_each_conversation(tmp_path: Path) -> None:
     first, second = read_file(write(tmp_path, "conversations.json", json.dumps(CLAUDE)), "conversations.json")
-    assert (first.title, first.at, turns(first)) == ("Radio", DAY, ["human: Why?", "assistant: Cold."])
+    assert (first.title, first.at, turns(first)) == ("Radio", DAY, ["human: Why?\nassistant: Cold."])
     assert first.pieces[0].at == DAY + 1000
     assert (second.path, second.title) == ("conversations.json#u1-2", "conversations 2")
 
@@ -342,7 +349,7 @@ def test_a_long_turn_is_split_and_every_piece_keeps_its_speaker_and_time(tmp_pat
     assert len(chat.pieces) >= 5
     for piece in chat.pieces:
         assert (piece.speaker, piece.at, piece.text[:6]) == ("user", DAY, "user: ")
-        assert len(piece.text) <= 800
+        assert len(piece.text) <= 1200
 
 
 def test_a_turn_without_words_is_left_out(tmp_path: Path) -> None:
@@ -493,7 +500,8 @@ def test_the_example_vault_links_only_to_notes_it_holds() -> None:
 
 def test_the_example_chat_has_dated_turns_about_the_vault() -> None:
     [chat] = read_file(EXAMPLES / "chat.json", "chat.json")
-    assert len(chat.pieces) == 14
+    # Three of the fourteen turns are questions and stand before their answers.
+    assert (len(chat.pieces), sum(piece.text.count("?\nassistant: ") for piece in chat.pieces)) == (11, 3)
     assert all(piece.at and piece.speaker in ("user", "assistant") for piece in chat.pieces)
     assert "Ines Okafor" in {name for piece in chat.pieces for name in piece.names}
 
@@ -503,5 +511,5 @@ def test_a_large_note_is_read_quickly(tmp_path: Path) -> None:
     path = write(tmp_path, "large.md", paragraph * 20_000)
     began = time.perf_counter()
     [note] = read_file(path, "large.md")
-    assert len(note.pieces) == 20_000
+    assert 2_000 < len(note.pieces) < 4_000
     assert time.perf_counter() - began < 20

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cuetrail.errors import ReadError
 from cuetrail.ingest import chunk
-from cuetrail.ingest.document import Document, Part, aliases, make_pieces, stem
+from cuetrail.ingest.document import Document, Part, aliases, stem
+from cuetrail.ingest.passages import compose
 from cuetrail.ingest.readers import plain
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
+from cuetrail.text.prose import split_sentences
 
 _SPEAKER_KEYS = ("role", "speaker", "sender", "author", "from", "name", "user")
 # Fields with the name of the person, if the role is only "user" or "human".
@@ -30,7 +32,8 @@ _LIST_KEYS = ("messages", "chat_messages", "conversations", "conversation", "tur
 # Content that the model keeps to itself; the user never saw it.
 _HIDDEN = frozenset({"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", "thinking"})
 _SPACE = re.compile(r"\s+")
-_MIN_ROOM = 200
+# A longer question says enough by itself.
+_LONGEST_QUESTION = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,31 +196,49 @@ def _documents(chats: list[Chat], source: str, props: Mapping[str, Any]) -> list
         used.add(key)
         alone = len(chats) == 1
         title = chat.title or (stem(source) if alone else f"{stem(source)} {number}")
-        documents.append(
-            Document(
-                path=f"{source}#{key}",
-                title=title,
-                kind="chat",
-                pieces=make_pieces([part for n, turn in enumerate(chat.turns, 1) for part in _parts(turn, n)]),
-                aliases=aliases(source, title) if alone else (),
-                at=document_dates.from_name(stem(source)) if chat.at is None else chat.at,
-                props=props,
-            )
+        document = Document(
+            path=f"{source}#{key}",
+            title=title,
+            kind="chat",
+            aliases=aliases(source, title) if alone else (),
+            at=document_dates.from_name(stem(source)) if chat.at is None else chat.at,
+            props=props,
         )
+        documents.append(compose(document, _parts(chat.turns)))
     return documents
 
 
-def _parts(turn: Turn, number: int) -> list[Part]:
-    """Returns a short turn as one part, a long one as paragraphs. Each part begins with the speaker's name."""
-    label = f"{turn.speaker}: "
-    props = {"turn": number}
-    if len(label) + len(turn.text) <= chunk.PROSE:
-        return [Part(label + turn.text, at=turn.at, speaker=turn.speaker, props=props)]
+def _parts(turns: Sequence[Turn]) -> list[Part]:
+    """Returns the parts of all turns. A short question is put before its answer, in the answer's first part."""
     parts: list[Part] = []
-    for block in chunk.markdown(turn.text):
-        code = block.kind == "code"
-        room = max(_MIN_ROOM, (chunk.CODE if code else chunk.PROSE) - len(label))
-        pieces = chunk.lines(block.text, room) if code else chunk.prose(block.text, room)
-        if block.kind != "rule":
-            parts += [Part(label + p, prose=not code, at=turn.at, speaker=turn.speaker, props=props) for p in pieces]
+    question: Turn | None = None
+    for number, (turn, following) in enumerate(zip(turns, [*turns[1:], None], strict=True), 1):
+        if question is None and following and _is_question(turn) and turn.speaker != following.speaker:
+            question = turn
+            continue
+        first, *rest = _split(turn, number)
+        if question is not None:
+            at = question.at if first.at is None else first.at
+            first = replace(first, question=f"{question.speaker}: {question.text}", at=at)
+        parts += [first, *rest]
+        question = None
     return parts
+
+
+def _is_question(turn: Turn) -> bool:
+    """True if the turn is short and all of it is asked, so that it says little without the answer."""
+    if len(turn.text) > _LONGEST_QUESTION or "\n" in turn.text:
+        return False
+    return all(sentence.rstrip("\"'”’)*_ \n").endswith(("?", "？", "؟")) for sentence in split_sentences(turn.text))
+
+
+def _split(turn: Turn, number: int) -> list[Part]:
+    """Returns a short turn as one part, a long one as its blocks."""
+    part = Part(turn.text, apart=True, at=turn.at, speaker=turn.speaker, props={"turn": number})
+    if len(turn.text) <= chunk.PROSE:
+        return [part]
+    blocks = [block for block in chunk.markdown(turn.text) if block.kind != "rule"]
+    return [
+        replace(part, text=block.text, prose=block.kind != "code", apart=not i, joint=block.joint)
+        for i, block in enumerate(blocks)
+    ]

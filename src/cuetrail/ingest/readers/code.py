@@ -1,9 +1,10 @@
-"""Reads source code: one piece per top-level construct."""
+"""Reads source code: its top-level constructs, small ones joined."""
 
 from __future__ import annotations
 
 from cuetrail.ingest import chunk
-from cuetrail.ingest.document import Document, Part, make_pieces, stem
+from cuetrail.ingest.document import Document, Part, stem
+from cuetrail.ingest.passages import compose
 
 LANGUAGES = {
     **dict.fromkeys(("py", "pyi", "pyw"), "python"),
@@ -42,7 +43,7 @@ LANGUAGES = {
 
 
 def read(text: str, source: str) -> Document:
-    """Returns one document of kind `code`, with a piece per top-level construct.
+    """Returns one document of kind `code`.
 
     The properties of a piece contain no text of another piece, so that forgetting that one leaves no copy.
     """
@@ -50,7 +51,7 @@ def read(text: str, source: str) -> Document:
     language = LANGUAGES.get(suffix) or _from_shebang(text)
     props = {"language": language}
     parts = [Part(piece, prose=False, props=props) for piece in chunk.code(text)]
-    return Document(path=source, title=stem(source), kind="code", pieces=make_pieces(parts), props=props)
+    return compose(Document(source, stem(source), "code", props=props), parts)
 
 
 def _from_shebang(text: str) -> str:

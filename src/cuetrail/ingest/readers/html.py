@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cuetrail.extract.inline import link_target_name
 from cuetrail.ingest import chunk
-from cuetrail.ingest.document import Document, Part, aliases, make_pieces, stem
+from cuetrail.ingest.document import Document, Part, aliases, stem
+from cuetrail.ingest.passages import compose
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 
@@ -54,28 +55,48 @@ _RAW = frozenset({"script", "style", "textarea", "title", "iframe", "noembed", "
 
 @dataclass(slots=True)
 class _Page:
-    """The state of the walk: finished parts, and the text and links of the current paragraph."""
+    """The state of the walk: finished parts, and the text and links of the current paragraph.
+
+    `linking` counts the characters of the text that are inside links.
+    """
 
     parts: list[Part] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     linked: list[str] = field(default_factory=list)
+    linking: int = 0
+    links: int = 0
     groups: int = 0
     verbatim: int = 0
+    apart: bool = False
 
     def flush(self, level: int = 0, verbatim: bool = False) -> None:
         """Ends the current paragraph: adds it as one part, or as several within the limit."""
         raw = "".join(self.text)
         if verbatim:
-            self.parts += [Part(piece, prose=False) for piece in chunk.lines(raw.strip("\n").rstrip(), chunk.CODE)]
+            code = chunk.lines(raw.strip("\n").rstrip(), chunk.CODE)
+            self.parts += [
+                Part(_fenced(piece), prose=False, apart=self.apart and not i) for i, piece in enumerate(code)
+            ]
         else:
             lines = (_SPACE.sub(" ", line).strip(" |") for line in _LONE_MARK.sub("\n- ", raw).split("\n"))
-            pieces = chunk.prose("\n".join(line for line in lines if line and line != "-"))
-            for i, piece in enumerate(pieces):
+            text = "\n".join(line for line in lines if line and line != "-")
+            structure = not level and self._is_link_list(text)
+            for i, piece in enumerate(chunk.prose(text)):
                 props = {"heading": piece} if level and i == 0 else {}
                 linked = tuple(dict.fromkeys(self.linked)) if i == 0 else ()
-                self.parts.append(Part(piece, level=level if i == 0 else 0, links=linked, props=props))
+                part = Part(piece, level if i == 0 else 0, structure=structure, apart=self.apart and not i)
+                self.parts.append(replace(part, links=linked, props=props))
+        self.apart = self.apart and not raw.strip()
         self.text.clear()
         self.linked.clear()
+        self.linking = 0
+
+    def _is_link_list(self, text: str) -> bool:
+        """True if each word is part of a link, as in a menu. A sentence that ends in a colon introduces a list."""
+        before = self.parts[-1] if self.parts else None
+        introduced = before is not None and not before.level and before.text.endswith(":")
+        letters = sum(char.isalnum() for char in text)
+        return 0 < letters <= self.linking and not introduced
 
     def open(self, tag: str) -> None:
         """Handles an opening tag: starts a paragraph, or a line inside a list or table."""
@@ -85,11 +106,14 @@ class _Page:
             self.text.append("\n" + _LINE_MARKS.get(tag, ""))
         self.groups += tag in _GROUPS
         self.verbatim += tag == "pre"
+        self.links += tag == "a"
+        self.apart = self.apart or tag == "hr"
 
     def close(self, tag: str) -> None:
         """Handles a closing tag."""
         self.groups -= tag in _GROUPS
         self.verbatim -= tag == "pre"
+        self.links -= tag == "a"
         if tag == "pre":
             self.flush(verbatim=True)
         elif tag in _HEADINGS:
@@ -113,14 +137,13 @@ def read(text: str, source: str) -> Document:
     heading = next((part.text for part in page.parts if part.level == 1), "")
     head = tree.css_first("head title")
     title = (_SPACE.sub(" ", clean(head.text())).strip() if head is not None else "") or heading or stem(source)
-    return Document(
-        path=source,
-        title=title,
-        kind="page",
-        pieces=make_pieces(page.parts),
-        aliases=aliases(source, title),
-        at=_date(tree, source),
-    )
+    document = Document(source, title, "page", aliases=aliases(source, title), at=_date(tree, source))
+    return compose(document, page.parts)
+
+
+def _fenced(code: str) -> str:
+    """Returns code between fences, as in Markdown, so that it can be told from prose in a passage."""
+    return code if "```" in code else f"```\n{code}\n```"
 
 
 def _walk(root: LexborNode, page: _Page) -> None:
@@ -135,6 +158,7 @@ def _walk(root: LexborNode, page: _Page) -> None:
         if tag == "-text":
             words = clean(node.text_content or "")
             page.text.append(words if page.verbatim else _SPACE.sub(" ", words))
+            page.linking += sum(char.isalnum() for char in words) if page.links else 0
         elif tag == "br":
             page.text.append("\n")
         elif tag[:1].isalpha() and tag not in _DROPPED:

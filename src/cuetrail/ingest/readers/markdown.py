@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from cuetrail.extract.inline import find_links
+from cuetrail.extract.inline import find_links, find_tags
 from cuetrail.ingest import chunk
-from cuetrail.ingest.document import Document, Part, aliases, make_pieces, stem
+from cuetrail.ingest.document import Document, Part, aliases, stem
+from cuetrail.ingest.passages import compose
+from cuetrail.ingest.readers.structure import only_links, without_comments, without_markup
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 
@@ -24,42 +27,70 @@ _MAX_DEPTH = 40
 def read(text: str, source: str) -> Document:
     """Returns one document of kind `note`."""
     head, matter, body = split_front_matter(text)
-    parts = [_part(block) for block in chunk.markdown(body) if block.kind != "rule" and not _is_bare(block)]
-    if parts and (linked := find_links(head)):
-        first = parts[0]
-        parts[0] = Part(first.text, first.level, first.prose, links=linked, props=first.props)
+    parts = _parts(body)
     title = _text_of(matter.get("title")) or _first_heading(parts) or stem(source)
     stated = (document_dates.parse(matter.get(key)) for key in ("date", "created", "updated", "modified"))
-    return Document(
+    document = Document(
         path=source,
         title=title,
         kind="note",
-        pieces=make_pieces(parts),
         aliases=aliases(source, title, _listed(matter, r"[,\n]", "aliases", "alias")),
         tags=tuple(tag.lstrip("#") for tag in _listed(matter, r"[,\s]", "tags", "tag")),
         buckets=_listed(matter, r"[,\n]", "buckets", "bucket", "categories", "category"),
+        own_links=find_links(head),
         at=next((at for at in stated if at is not None), document_dates.from_name(stem(source))),
         props=_other_fields(matter),
     )
+    return compose(document, parts)
 
 
-def _part(block: chunk.MarkdownBlock) -> Part:
-    if block.kind == "code":
-        return Part(block.text, prose=False, props={"language": block.language} if block.language else {})
-    if block.kind == "heading":
-        return Part(block.text, level=block.level, props={"heading": chunk.heading_text(block.text)})
-    callout = _CALLOUT.match(block.text)
-    return Part(block.text, props={"callout": callout[1].lower()} if callout else {})
+def _parts(body: str) -> list[Part]:
+    """Returns the blocks of a note, and its structure: headings, comments, embeds, lists of links."""
+    text, comments = without_comments(body)
+    parts: list[Part] = []
+    # The text before a block in its section, and whether a rule separates the two.
+    before, apart = "", False
+    for block in chunk.markdown(text):
+        if block.kind == "code":
+            props = {"language": block.language} if block.language else {}
+            parts.append(Part(block.text, prose=False, apart=apart, joint=block.joint, props=props))
+            before, apart = "", False
+        elif block.kind == "heading":
+            if heading := chunk.heading_text(block.text):
+                parts.append(Part(block.text, level=block.level, props={"heading": _plain(heading)}))
+            before = ""
+        elif block.kind == "rule":
+            before, apart = "", True
+        else:
+            words, dropped = without_markup(block.text)
+            parts += _hidden(dropped)
+            # A sentence that ends in a colon introduces the links below it: they are text with it.
+            structure = not before.endswith(":") and only_links(words)
+            if words.strip():
+                parts.append(replace(_prose(words), structure=structure, apart=apart, joint=block.joint))
+                before, apart = words.rstrip(), apart and structure
+    return [*parts, *_hidden(comments)]
 
 
-def _is_bare(block: chunk.MarkdownBlock) -> bool:
-    """True for a heading without text, such as `##` alone."""
-    return block.kind == "heading" and not chunk.heading_text(block.text)
+def _prose(words: str) -> Part:
+    callout = _CALLOUT.match(words)
+    return Part(words, props={"callout": callout[1].lower()} if callout else {})
 
 
-def _first_heading(parts: list[Part]) -> str:
-    heading = next((part.props["heading"] for part in parts if part.level == 1), "")
-    return _MARKED.sub(lambda m: m[1] or m[2] or "", heading).strip()
+def _hidden(lines: Sequence[str]) -> list[Part]:
+    """Returns the links and tags of lines that nobody reads, as a part without text; nothing if they have none."""
+    text = "\n".join(lines)
+    links, tags = find_links(text), find_tags(text)
+    return [Part("", structure=True, links=links, tags=tags)] if links or tags else []
+
+
+def _first_heading(parts: Sequence[Part]) -> str:
+    return next((str(part.props["heading"]) for part in parts if part.level == 1), "")
+
+
+def _plain(heading: str) -> str:
+    """Returns the words of a heading without markup; the heading itself if nothing else is left."""
+    return _MARKED.sub(lambda m: m[1] or m[2] or "", heading).strip() or heading
 
 
 # --- frontmatter

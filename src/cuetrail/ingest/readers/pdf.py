@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from cuetrail.errors import ReadError
 from cuetrail.ingest import chunk
-from cuetrail.ingest.document import Document, Part, aliases, make_pieces, stem
+from cuetrail.ingest.document import Document, Part, aliases, stem
+from cuetrail.ingest.passages import compose
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 
@@ -36,22 +37,26 @@ def read(data: bytes, source: str) -> Document:
         ) from e
     except (PyPdfError, OSError) as e:
         raise ReadError(f"{source} is a broken PDF ({e}). Open it in a PDF viewer and save it again.") from e
-    parts = [Part(one, props={"page": number}) for number, page in enumerate(pages, 1) for one in chunk.prose(page)]
+    parts = [
+        Part(one, apart=not i, props={"page": number})
+        for number, page in enumerate(pages, 1)
+        for i, one in enumerate(chunk.prose(page))
+    ]
     if not parts:
         raise ReadError(
             f"{source} holds no text, it may be a scan. Run OCR on it (for example ocrmypdf) and read the result."
         )
     title, at = _metadata(reader)
     title = title or stem(source)
-    return Document(
+    document = Document(
         path=source,
         title=title,
         kind="pdf",
-        pieces=make_pieces(parts),
         aliases=aliases(source, title),
         at=document_dates.from_name(stem(source)) if at is None else at,
         props={"pages": len(pages)},
     )
+    return compose(document, parts)
 
 
 def _metadata(reader: PdfReader) -> tuple[str, int | None]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cuetrail.ingest import chunk
-from cuetrail.ingest.document import Document, Part, make_pieces, stem
+from cuetrail.ingest.document import Document, Part, stem
+from cuetrail.ingest.passages import compose
 from cuetrail.text import document_dates
 
 
@@ -13,5 +14,5 @@ def read(text: str, source: str, prose: bool = True) -> Document:
     With `prose=False` the text is data: its pieces are blobs, without tags, links or names.
     """
     name = stem(source)
-    pieces = make_pieces([Part(piece, prose=prose) for piece in (chunk.plain(text) if prose else chunk.blob(text))])
-    return Document(path=source, title=name, kind="text", pieces=pieces, at=document_dates.from_name(name))
+    parts = [Part(piece, prose=prose) for piece in (chunk.plain(text) if prose else chunk.blob(text))]
+    return compose(Document(source, name, "text", at=document_dates.from_name(name)), parts)

@@ -186,11 +186,41 @@ def hop_dict(hop: Hop) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A recalled node, its score, and the signals that led to it."""
+    """A recalled node, its score, and the signals that led to it.
+
+    `mark` says which fact of its text no longer holds, such as "superseded 2026-03-02: lives in Lisbon"; else empty.
+    """
 
     node: Node
     score: float
     why: Mapping[str, Any]
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledFact:
+    """A fact that leads a recollection: the name of its subject, and the line that shows it.
+
+    `value` is the object's name, or the literal value. `source` is the file or the text that states the fact, None if
+    it was stated directly. `since` is the time from which it holds. `why` says how it fits the cue.
+    """
+
+    fact: Fact
+    subject: str
+    value: str
+    line: str
+    source: str | None
+    since: int
+    score: float
+    why: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain data for JSON."""
+        return {
+            "line": self.line, "subject": self.subject, "predicate": self.fact.predicate, "object": self.value,
+            "source": self.source, "since": self.since, "score": self.score, "fact": fact_dict(self.fact),
+            "why": dict(self.why),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +237,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """The result of a recall: text within the budget, and the hits it was rendered from.
+    """The result of a recall: text within the budget, and the facts and hits it was rendered from.
 
-    `anchors` match the cue itself, `walkers` were reached from anchors; each list is in its own order. `attempt` names
-    the form of the query that found them: "full", or another one in `attempts`.
+    `facts` lead the text: what is believed about the names in the cue. `anchors` match the cue itself, `walkers` were
+    reached from anchors; each list is in its own order. `attempt` names the form of the query that found them: "full",
+    or another one in `attempts`.
     """
 
     cue: str
@@ -222,6 +253,7 @@ class Recollection:
     notices: tuple[str, ...] = ()
     attempt: str = "full"
     attempts: tuple[Attempt, ...] = ()
+    facts: tuple[RecalledFact, ...] = ()
 
     def is_direct(self, hit: Hit) -> bool:
         """True if the hit matches the cue itself, and was not only reached from another hit."""
@@ -244,8 +276,15 @@ class Recollection:
             "attempts": [{"name": a.name, "words": a.query.words, "found": a.found} for a in self.attempts],
             "anchors": [hit.node.id for hit in self.anchors],
             "walkers": [hit.node.id for hit in self.walkers],
+            "facts": [one.to_dict() for one in self.facts],
             "hits": [
-                {"node": node_dict(h.node), "score": h.score, "direct": self.is_direct(h), "why": dict(h.why)}
+                {
+                    "node": node_dict(h.node),
+                    "score": h.score,
+                    "direct": self.is_direct(h),
+                    "mark": h.mark,
+                    "why": dict(h.why),
+                }
                 for h in self.hits
             ],
         }

@@ -32,7 +32,7 @@ def recall(
     cue = parse_cue(raw, where, fuzzy)
     limit = recipe.limit if limit is None else limit
     size = budget_measure(budget, count_tokens)
-    context = RecallContext(store, scope, cue, *size, limit, session.vectors.of_query, now)
+    context = RecallContext(store, scope, cue, *size, limit, session.vectors.of_query, now, session.vectors.of_texts)
 
     anchored = recipe.anchor(context)  # nodes the cue finds
     reached = recipe.spread(context, anchored)  # nodes reached from them
@@ -40,11 +40,14 @@ def recall(
     text, shown = recipe.render(context, scored)  # as much text as fits the budget
 
     hits = shown.anchors + shown.walkers
-    if record_access and hits:
+    if record_access and (hits or shown.facts):
         facts = [line["fact"]["id"] for hit in hits for line in hit.why.get("lines", ())]
-        store.touch(scope, [hit.node.id for hit in hits], now, facts)
+        facts += [one.fact.id for one in shown.facts]
+        nodes = [*(hit.node.id for hit in hits), *(one.fact.subject for one in shown.facts)]
+        store.touch(scope, list(dict.fromkeys(nodes)), now, facts)
     return Recollection(
-        raw, text, shown.anchors, shown.walkers, answerable=bool(scored.anchors), looked_for=query_terms(cue),
+        raw, text, shown.anchors, shown.walkers, facts=shown.facts,
+        answerable=bool(scored.anchors or scored.facts), looked_for=query_terms(cue),
         notices=(*cue.notices, *anchored.notices, *filter(None, [session.vectors.notice])),
         attempt=anchored.attempt, attempts=anchored.attempts,
     )  # fmt: skip

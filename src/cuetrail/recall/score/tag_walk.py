@@ -11,7 +11,7 @@ from cuetrail.model.records import labels_of, maker
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
 from cuetrail.text.normalise import sanitize_query, searchable_text
 
-_hit = maker(Hit)
+_hit = maker(Hit, "node", "score", "why")
 
 
 def keep_order(context: RecallContext, anchored: Anchored, reached: Reached) -> Scored:

@@ -275,10 +275,10 @@ def test_a_text_whose_fact_only_faded_is_not_marked(memory: Memory) -> None:
     assert not any(hit.mark for hit in ask(memory, "tea", now=later).hits)
 
 
-# --- the cost
+# --- without facts
 
 
-def test_a_memory_without_facts_is_read_once_more_and_answers_as_before(memory: Memory) -> None:
+def test_a_memory_without_facts_answers_as_before(memory: Memory) -> None:
     memory.add("Ann said that the antenna hums.", name="Ann", id="a", now=NOW)
     memory.add("The antenna stands on the lee side.", id="b", now=NOW)
     without = recipes.trail(replace(Trail(), facts=0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy as copy_of
 from dataclasses import replace
@@ -66,7 +67,6 @@ from cuetrail.store.ports import Store
 from cuetrail.store.read import Labelled, edges_by_id
 from cuetrail.store.write import Progress, Written
 from cuetrail.text.normalise import norm_tag
-from cuetrail.text.timestamps import now_ms
 from cuetrail.transfer.export_file import export_file
 from cuetrail.transfer.import_file import ImportReport, import_file
 from cuetrail.validation import queries as valid
@@ -197,7 +197,7 @@ class Memory:
     @checked
     def unlink(self, *ids: str) -> list[str]:
         """Remove edges, given by id, and return their ids. Raises NotFound for one that is not this user's."""
-        return edges.unlink(self.session, ids, now_ms())
+        return edges.unlink(self.session, ids, _time(None))
 
     @checked
     def note(self, target: str, text: str, *, expires: int | str | None = None, now: int | None = None) -> Note:
@@ -265,7 +265,7 @@ class Memory:
         It holds for all facts of this user, past and future: of several values the last one is believed, and with
         `single=False` the others are believed again. Other users' declarations are their own.
         """
-        return facts.declare_predicate(self.session, predicate, single, now_ms())
+        return facts.declare_predicate(self.session, predicate, single, _time(None))
 
     @checked
     def facts(self, subject: str, *, as_of: int | None = None, now: int | None = None) -> list[Fact]:
@@ -688,4 +688,4 @@ def copy_memory(source: str | Path, target: str | Path, *, progress: Progress | 
 
 
 def _time(now: int | None) -> int:
-    return now_ms() if now is None else now
+    return time.time_ns() // 1_000_000 if now is None else now

@@ -34,3 +34,19 @@ def test_a_chain_gets_what_the_memory_holds_with_where_it_is_from(tmp_path: Path
         assert chain.invoke("tea") == ["b"]
         assert anyio.run(retriever.ainvoke, "antenna") == [document]
         assert retriever.invoke("nothing of the kind") == []
+
+
+def test_current_facts_are_the_first_document_and_what_no_longer_holds_is_marked(tmp_path: Path) -> None:
+    from cuetrail.retrievers.langchain import CuetrailRetriever
+
+    with Memory(tmp_path / "memory", embedder=None) as memory:
+        memory.add("Ann lives in Berlin.", id="old")
+        for home in ("Berlin", "Lisbon"):
+            fact = memory.fact("Ann", "lives_in", home)
+        facts, old = CuetrailRetriever(memory=memory).invoke("where does Ann live now?")
+        assert facts.page_content.startswith("Ann lives in Lisbon (since ")
+        assert (facts.id, facts.metadata["kind"], facts.metadata["facts"]) == ("facts", "facts", [fact.id])
+        assert (old.id, old.page_content) == ("old", f"[{old.metadata['mark']}] Ann lives in Berlin.")
+        assert old.metadata["mark"].endswith(": lives in Lisbon")
+        (first,) = CuetrailRetriever(memory=memory, options={"limit": 1}).invoke("where does Ann live now?")
+        assert first == facts

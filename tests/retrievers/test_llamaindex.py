@@ -29,3 +29,16 @@ def test_a_query_engine_gets_what_the_memory_holds_with_its_score(tmp_path: Path
         assert found.score > 0
         assert [one.node.node_id for one in anyio.run(retriever.aretrieve, "tea")] == ["b"]
         assert retriever.retrieve("nothing of the kind") == []
+
+
+def test_current_facts_are_the_first_node_and_what_no_longer_holds_is_marked(tmp_path: Path) -> None:
+    from cuetrail.retrievers.llamaindex import CuetrailRetriever
+
+    with Memory(tmp_path / "memory", embedder=None) as memory:
+        memory.add("Ann lives in Berlin.", id="old")
+        for home in ("Berlin", "Lisbon"):
+            memory.fact("Ann", "lives_in", home)
+        facts, old = CuetrailRetriever(memory).retrieve("where does Ann live now?")
+        assert facts.node.get_content().startswith("Ann lives in Lisbon (since ")
+        assert facts.node.node_id == "facts"
+        assert old.node.get_content() == f"[{old.node.metadata['mark']}] Ann lives in Berlin."

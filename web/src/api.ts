@@ -63,11 +63,25 @@ export interface Hit {
   score: number;
   /** True for a direct match of the cue, false for a related result. */
   direct: boolean;
+  /** What no longer holds of the text, such as "superseded 2026-03-02: lives in Lisbon"; else empty. */
+  mark: string;
   why: Why;
   /** True if the text shows only the beginning of it. */
   cut: boolean;
   /** Other passages of the same note or conversation. */
   more: Hit[];
+}
+
+/** A current fact that leads the answer. */
+export interface RecalledFact {
+  line: string;
+  subject: string;
+  predicate: string;
+  object: string;
+  source: string | null;
+  since: number;
+  score: number;
+  fact: Fact;
 }
 
 export interface Recollection {
@@ -79,6 +93,7 @@ export interface Recollection {
   attempt: string;
   anchors: string[];
   walkers: string[];
+  facts: RecalledFact[];
   hits: Hit[];
 }
 

@@ -48,6 +48,7 @@ from cuetrail.model.results import Neighbour as Neighbour
 from cuetrail.model.results import Neighbourhood as Neighbourhood
 from cuetrail.model.results import Path as Path
 from cuetrail.model.results import Rank as Rank
+from cuetrail.model.results import RecalledFact as RecalledFact
 from cuetrail.model.results import Recollection as Recollection
 from cuetrail.model.results import SearchHit as SearchHit
 from cuetrail.model.results import TextQuery as TextQuery

@@ -206,6 +206,7 @@ class Hit:
 
     `more` are other passages of the same note or conversation that the text shows too. `cut`: the text shows only the
     beginning of this one.
+    `mark` says which fact of its text no longer holds, such as "superseded 2026-03-02: lives in Lisbon"; else empty.
     """
 
     node: Node
@@ -213,6 +214,33 @@ class Hit:
     why: Mapping[str, Any]
     more: tuple[Hit, ...] = ()
     cut: bool = False
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledFact:
+    """A fact that leads a recollection: the name of its subject, and the line that shows it.
+
+    `value` is the object's name, or the literal value. `source` is the file or the text that states the fact, None if
+    it was stated directly. `since` is the time from which it holds. `why` says how it fits the cue.
+    """
+
+    fact: Fact
+    subject: str
+    value: str
+    line: str
+    source: str | None
+    since: int
+    score: float
+    why: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain data for JSON."""
+        return {
+            "line": self.line, "subject": self.subject, "predicate": self.fact.predicate, "object": self.value,
+            "source": self.source, "since": self.since, "score": self.score, "fact": fact_dict(self.fact),
+            "why": dict(self.why),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,12 +257,12 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """The result of a recall: text within the budget, and the hits it was rendered from.
+    """The result of a recall: text within the budget, and the facts and hits it was rendered from.
 
-    `anchors` match the cue itself, `walkers` were reached from anchors; each list is in its own order. `attempt` names
-    the form of the query that found them: "full", or another one in `attempts`. `confidence` estimates how likely they
-    answer the cue, from 0 to 1. If that is too low, `answerable` is False, and the text says what was looked for and
-    shows the nearest memory, marked as such.
+    `facts` lead the text: current facts about the names in the cue. `anchors` match the cue itself, `walkers` were
+    reached from anchors; each list is in its own order. `attempt` names the form of the query that found them: "full",
+    or another one in `attempts`. `confidence` estimates how likely they answer the cue, from 0 to 1. If that is too
+    low, `answerable` is False, and the text says what was looked for and shows the nearest memory, marked as such.
     """
 
     cue: str
@@ -247,6 +275,7 @@ class Recollection:
     attempt: str = "full"
     attempts: tuple[Attempt, ...] = ()
     confidence: float = 1.0
+    facts: tuple[RecalledFact, ...] = ()
 
     def is_direct(self, hit: Hit) -> bool:
         """True if the hit matches the cue itself, and was not only reached from another hit."""
@@ -276,6 +305,7 @@ class Recollection:
             "attempts": [{"name": a.name, "words": a.query.words, "found": a.found} for a in self.attempts],
             "anchors": [hit.node.id for hit in self.anchors],
             "walkers": [hit.node.id for hit in self.walkers],
+            "facts": [one.to_dict() for one in self.facts],
             "hits": [self._hit_dict(hit) for hit in self.hits],
         }
 
@@ -284,6 +314,7 @@ class Recollection:
             "node": node_dict(hit.node),
             "score": hit.score,
             "direct": self.is_direct(hit),
+            "mark": hit.mark,
             "why": dict(hit.why),
             "cut": hit.cut,
             "more": [self._hit_dict(one) for one in hit.more],

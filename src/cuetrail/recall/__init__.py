@@ -2,6 +2,7 @@
 
 Read `pipeline.py` first, then `recipes.py`. `query.py` parses the cue. `stage_types.py` has the values that pass from
 stage to stage, `weights.py` the weights and limits of the default recipe. `narrative.py` is a recipe of its own.
+`current_facts.py` puts current facts before the hits of the default recipe.
 
 
 May import: errors, facts, formulas, model, session, store, text.

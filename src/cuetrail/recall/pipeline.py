@@ -35,24 +35,27 @@ def recall(
     cue = parse_cue(raw, where, fuzzy)
     limit = recipe.limit if limit is None else limit
     size = budget_measure(budget, count_tokens)
-    context = RecallContext(store, scope, cue, *size, limit, session.vectors.of_query, now)
+    context = RecallContext(store, scope, cue, *size, limit, session.vectors.of_query, now, session.vectors.of_texts)
 
     anchored = recipe.anchor(context)  # nodes the cue finds
     reached = recipe.spread(context, anchored)  # nodes reached from them
     scored = recipe.score(context, anchored, reached)  # hits, each with a score and the reasons for it
     text, shown = recipe.render(context, scored)  # as much text as fits the budget
 
-    confidence = scored.confidence if scored.confidence is not None else float(bool(scored.anchors))
-    answerable = bool(scored.anchors) and confidence >= ANSWERABLE_FROM
-    if scored.anchors and not answerable:
+    found = bool(scored.anchors or scored.facts)
+    confidence = float(found) if scored.facts or scored.confidence is None else scored.confidence
+    answerable = found and confidence >= ANSWERABLE_FROM
+    if found and not answerable:
         text = refusal(query_terms(cue), scored.anchors[0], context.size, context.measure)
     hits = shown.anchors + shown.walkers
     cut = _cut_notice(scored, shown) if answerable and limit is not None else ""
-    if record_access and answerable and hits:
+    if record_access and answerable:
         facts = [line["fact"]["id"] for hit in hits for line in hit.why.get("lines", ())]
-        store.touch(scope, [one.node.id for hit in hits for one in (hit, *hit.more)], now, facts)
+        facts += [one.fact.id for one in shown.facts]
+        nodes = [one.node.id for hit in hits for one in (hit, *hit.more)] + [one.fact.subject for one in shown.facts]
+        store.touch(scope, list(dict.fromkeys(nodes)), now, facts)
     return Recollection(
-        raw, text, shown.anchors, shown.walkers, answerable=answerable, looked_for=query_terms(cue),
+        raw, text, shown.anchors, shown.walkers, facts=shown.facts, answerable=answerable, looked_for=query_terms(cue),
         notices=(*cue.notices, *anchored.notices, *filter(None, [session.vectors.notice, cut])),
         attempt=anchored.attempt, attempts=anchored.attempts, confidence=confidence,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from cuetrail.model.records import GENERIC_TAGS
 from cuetrail.recall.anchor.activation_seeds import Chooser, Seeding, find_seeds
 from cuetrail.recall.anchor.hybrid_search import find_anchors, hybrid_search
 from cuetrail.recall.anchor.text_attempts import search_in_attempts
+from cuetrail.recall.current_facts import facts_first, with_current_facts
 from cuetrail.recall.narrative import find_entities, follow_facts, in_sections, rank_facts
 from cuetrail.recall.render.text import one_list, two_lists
 from cuetrail.recall.score.energy import rank_by_energy
@@ -42,13 +43,16 @@ def no_spread(_context: RecallContext, _anchored: Anchored) -> Reached:
 
 
 def trail(how: Trail = Trail()) -> Recipe:  # noqa: B008  # frozen
-    """Anchors by text, vectors and the names in the cue; then along names, edges, order, tags and facts; one score."""
+    """Anchors by text, vectors and the names in the cue; then along names, edges, order, tags and facts; one score.
+
+    Current facts about those names that fit the cue come first.
+    """
     return Recipe(
         "trail",
         anchor=partial(find_anchors, how=how),
         spread=partial(follow_trails, how=how),
-        score=partial(rank_by_signals, how=how),
-        render=one_list,
+        score=partial(with_current_facts, rank=partial(rank_by_signals, how=how), how=how),
+        render=partial(facts_first, render=one_list, part=how.facts_share),
         limit=10,
     )
 

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from cuetrail.model import Activation, Attempt, Fact, Hit, Label, Node, Rank, Scope, TextQuery, WalkHit, WalkSeed
+from cuetrail.model import (
+    Activation,
+    Attempt,
+    Fact,
+    Hit,
+    Label,
+    Node,
+    Rank,
+    RecalledFact,
+    Scope,
+    TextQuery,
+    WalkHit,
+    WalkSeed,
+)
 from cuetrail.recall.query import Cue
 
 if TYPE_CHECKING:
@@ -22,6 +35,9 @@ Measure = Callable[[str], int]
 EmbedQuery = Callable[[str], "QueryVector | None"]
 """Embeds a query; returns None if the memory has no vectors to compare it with."""
 
+EmbedTexts = Callable[[Sequence[str]], "list[bytes] | None"]
+"""Embeds short texts; returns None if the memory has no vectors."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecallContext:
@@ -29,7 +45,7 @@ class RecallContext:
 
     `size` is the budget in units of `measure`, `tokens` the same budget in tokens, estimated. `limit` is the maximum
     number of hits; None leaves that to the budget. Without `embed`, only text is searched. `now` is the time for which
-    to answer, in milliseconds.
+    to answer, in milliseconds. `embed_texts` embeds the facts that are compared with the cue.
     """
 
     store: Store
@@ -41,6 +57,7 @@ class RecallContext:
     limit: int | None = None
     embed: EmbedQuery | None = None
     now: int = 0
+    embed_texts: EmbedTexts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +134,13 @@ class Scored:
     """Result of the score stage: hits the query found directly, and hits reached from them. Never mixed.
 
     `confidence` says how sure it is that they answer the cue, from 0 to 1; None if the recipe does not estimate it.
+    `facts` are the current facts that fit the query, best first.
     """
 
     anchors: tuple[Hit, ...]
     walkers: tuple[Hit, ...] = ()
     confidence: float | None = None
+    facts: tuple[RecalledFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

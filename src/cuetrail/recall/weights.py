@@ -111,7 +111,8 @@ class Trail:
     search. `texts` and `vectors` limit the two searches. Activation spreads from the `starts` best anchors `along`
     these kinds of ties, and `named_share` of it starts at nodes the cue names. The second hop starts from the `best`
     candidates. Neighbours of the `expanded` best anchors become candidates. `strong_models` are prefixes of models
-    whose vectors are better than BM25. A node that only a cosine below `vector_floor` found needs more evidence.
+    whose vectors are better than BM25. A node that only a cosine below `vector_floor` found needs more evidence. At
+    most `facts` current facts lead the text, within `facts_share` of the budget.
     """
 
     named: Weights = NAMED
@@ -128,6 +129,8 @@ class Trail:
     strong_models: tuple[str, ...] = ("onnx:", "fastembed:", "openai:")
     vector_floor: float = 0.35
     fusion: Fusion = "values"
+    facts: int = 5
+    facts_share: float = 0.25
 
     def weights(self, kinds: Kinds, query_embedding: QueryVector | None) -> Weights:
         """Returns the weights for this mixture of kinds and these vectors. Without vectors, the blend is BM25 alone."""

@@ -3,7 +3,8 @@
     retriever = CuetrailRetriever(memory=memory, options={"limit": 5})
     documents = retriever.invoke("what did we decide about the antenna?")
 
-`options` are those of `Memory.recall`. `ainvoke` runs the same in a thread.
+If current facts fit the query, the first document has them, a line each; its id and kind are "facts". `options` are
+those of `Memory.recall`. `ainvoke` runs the same in a thread.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import Field, SkipValidation
 
 from cuetrail.memory import Memory
-from cuetrail.retrievers import retrieve, text_of
+from cuetrail.retrievers import retrieve
 
 __all__ = ["CuetrailRetriever"]
 
@@ -29,4 +30,4 @@ class CuetrailRetriever(BaseRetriever):
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  # LangChain's signature
         found = retrieve(self.memory, query, self.options)
-        return [Document(page_content=text_of(hit), id=hit.node.id, metadata=metadata) for hit, metadata in found]
+        return [Document(page_content=one.text, id=one.id, metadata=one.metadata) for one in found]

@@ -3,7 +3,8 @@
     retriever = CuetrailRetriever(memory, limit=5)
     nodes = retriever.retrieve("what did we decide about the antenna?")
 
-The options are those of `Memory.recall`.
+If current facts fit the query, the first node has them, a line each; its id and kind are "facts". The options are those
+of `Memory.recall`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from cuetrail.memory import Memory
-from cuetrail.retrievers import retrieve, text_of
+from cuetrail.retrievers import retrieve
 
 __all__ = ["CuetrailRetriever"]
 
@@ -30,8 +31,8 @@ class CuetrailRetriever(BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         found = retrieve(self._recalled, query_bundle.query_str, self._options)
         return [
-            NodeWithScore(node=TextNode(id_=hit.node.id, text=text_of(hit), metadata=metadata), score=hit.score)
-            for hit, metadata in found
+            NodeWithScore(node=TextNode(id_=one.id, text=one.text, metadata=one.metadata), score=one.score)
+            for one in found
         ]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

@@ -115,6 +115,19 @@ class HeldAt(NamedTuple):
     direction: Direction
 
 
+class Around(NamedTuple):
+    """Asks for the facts about nodes at a time and before: of each node the `limit` most certain that hold, then the
+    `limit` that were superseded or retracted last, up to that time.
+
+    Also asks for the superseded and retracted facts extracted from the nodes `refs`, last ended first, on average at
+    most `limit` of each. They come under the ids of these nodes.
+    """
+
+    at: int
+    limit: int
+    refs: tuple[str, ...] = ()
+
+
 class FileDigest(NamedTuple):
     """The number of atoms of a file, and a digest that differs if any of them changes."""
 
@@ -171,11 +184,12 @@ class Reads(Protocol):
         """
 
     def facts(
-        self, scope: Scope, /, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | None = None
+        self, scope: Scope, /, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | Around | None = None
     ) -> dict[str, list[Fact]]:
         """Returns the facts of each subject, the fact of each id, or the user's facts extracted from each node.
 
-        Those of a subject come in the order of `HeldAt`. With `held`, only those of each node that hold at a time.
+        Those of a subject come in the order of `HeldAt`. With `held`, only those of each node that hold at a time, or
+        those `Around` it.
         """
 
     def ids(self, scope: Scope, /, prefix: str, limit: int, of: Literal["node", "fact"] = "node") -> list[str]:

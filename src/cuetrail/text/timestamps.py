@@ -25,6 +25,18 @@ def since_epoch(moment: datetime) -> int:
     return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH) // _MS
 
 
+def utc_date(ms: int) -> str:
+    """Returns the day of a time in UTC, or the number itself if it is outside the calendar.
+
+    >>> utc_date(1741046400000), utc_date(1 << 62)
+    ('2025-03-04', '4611686018427387904')
+    """
+    try:
+        return f"{EPOCH + timedelta(milliseconds=ms):%Y-%m-%d}"
+    except OverflowError:
+        return str(ms)
+
+
 def milliseconds(text: str) -> int:
     """Returns UTC milliseconds. A time without a zone is UTC, a date is its first millisecond. Raises InputError.
 

@@ -101,6 +101,22 @@ ASKING_WORDS = _words(
 )
 """Words that ask for a topic without being part of it ("what did I write about ...?")."""
 
+TELLING_WORDS = CATCH_ALL_WORDS | _words("note noted notes said say says think thought write written wrote")
+"""Words of a query that asks what was said or what happened, and not for what is known of a name."""
+
+PRESENT_WORDS = _words("anymore current currently days moment nowadays now present presently right still today")
+"""Words that ask for the present."""
+
+VERB_PREDICATES = _words(
+    """
+    attends belongs believes buys contains created decided depends dislikes drinks drives eats enjoys explains follows
+    founded goes hates has helps includes is keeps knows leads learns lives loves likes made makes manages married meets
+    moved needs owns plans plays practices practises prefers reads replaces requires runs sells sings speaks studies
+    supports teaches trains uses visits wants was watches wears works writes
+    """
+)
+"""First words of predicates that read as a sentence: "Ann lives in Lisbon", but "Ann status: away"."""
+
 ABBREVIATIONS = _words(
     """
     dr mr mrs ms prof st sr jr rev gen col sgt capt lt hon pres gov sen rep vs etc eg ie cf al ca approx resp incl excl

@@ -316,3 +316,24 @@ def test_settings_that_cannot_be_read_are_wrong_use(run: Run, memory: Path) -> N
     memory.mkdir()
     (memory / "cuetrail.toml").write_text("embedder = [")
     assert "cuetrail.toml" in run("stats", code=2).stderr
+
+
+def test_the_present_home_leads_and_the_old_one_is_marked(run: Run, ask: Ask) -> None:
+    run("add", "Ann lives in Berlin", "--id", "old")
+    run("fact", "Ann", "lives_in", "Berlin")
+    run("fact", "Ann", "lives_in", "Lisbon")
+    shown = run("recall", "where", "does", "Ann", "live", "now?").stdout
+    assert shown.startswith("Ann lives in Lisbon (since ")
+    assert re.search(r"^\[superseded [\d-]+: lives in Lisbon\] Ann lives in Berlin \[old\]$", shown, re.MULTILINE)
+    found = ask("recall", "where does Ann live now?")
+    assert [one["object"] for one in found["facts"]] == ["Lisbon"]
+    assert found["hits"][0]["mark"].endswith("lives in Lisbon")
+    explained = run("recall", "where does Ann live now?", "--explain").stdout
+    assert explained.startswith("Ann lives in Lisbon (since ")
+    assert re.search(r"fits +live\b", explained)
+    assert re.search(r"outdated +superseded", explained)
+
+
+def test_facts_without_any_text_are_shown(run: Run) -> None:
+    run("fact", "Ann", "lives_in", "Lisbon")
+    assert run("recall", "where does Ann live?").stdout.startswith("Ann lives in Lisbon (since ")

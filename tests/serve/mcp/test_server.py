@@ -204,18 +204,38 @@ def test_a_fact_that_was_stated_is_recalled_fetched_and_told_by_name(talk: Talk)
         await one.data("memory_fact", subject="Ines Okafor", predicate="lives_in", object="Turin")
         fact = await one.data("memory_fact", subject="Ines Okafor", predicate="reports_to", object="Tomas Lund")
         text = await one.text("memory_recall", cue="where does Ines Okafor live?")
-        assert "lives_in: Turin" in text
+        assert text.startswith("Ines Okafor lives in Turin (since ")
         assert "Field technician." in text
-        found = await one.data("memory_recall", cue="where does Ines Okafor live?")
-        stated = {"id": fact["id"], "subject": "Ines Okafor", "predicate": "reports_to", "object": "Tomas Lund"}
-        assert stated in found["facts"]
+        (told,) = (await one.data("memory_recall", cue="who does Ines Okafor report to?"))["facts"]
+        assert (told["id"], told["subject"]) == (fact["id"], "Ines Okafor")
+        assert (told["predicate"], told["object"]) == ("reports_to", "Tomas Lund")
+        assert told["line"].startswith("Ines Okafor reports to Tomas Lund (since ")
         assert "facts" not in await one.data("memory_recall", cue="Ines Okafor", kinds=["person"])
         assert "reports_to: Tomas Lund" in await one.text("memory_get", id="ines")
         assert "lives_in: Turin" in (await one.data("fetch", id="ines"))["text"]
         got = await one.client.get_prompt("start", {"topic": "Ines Okafor"})
         content = got.messages[0].content
         assert isinstance(content, TextContent)
-        assert "lives_in: Turin" in content.text
+        assert "Ines Okafor lives in Turin" in content.text
+
+    talk(ask)
+
+
+def test_the_present_home_leads_and_the_old_one_is_marked(talk: Talk) -> None:
+    async def ask(one: Agent) -> None:
+        await one.data("memory_add", text="Ann lives in Berlin.", id="old")
+        await one.data("memory_fact", subject="Ann", predicate="lives_in", object="Berlin")
+        await one.data("memory_fact", subject="Ann", predicate="lives_in", object="Lisbon")
+        text = await one.text("memory_recall", cue="where does Ann live now?")
+        assert text.startswith("Ann lives in Lisbon (since ")
+        assert ": lives in Lisbon] Ann lives in Berlin. [old]" in text
+        found = await one.data("memory_recall", cue="where does Ann live now?")
+        assert found["facts"][0]["object"] == "Lisbon"
+        assert [hit["mark"].split()[0] for hit in found["hits"]] == ["superseded"]
+        first, second = (await one.data("search", query="where does Ann live now?"))["results"]
+        assert first["title"].startswith("Ann lives in Lisbon")
+        assert second["title"].startswith("[superseded ")
+        assert "lives_in: Lisbon" in (await one.data("fetch", id=first["id"]))["text"]
 
     talk(ask)
 

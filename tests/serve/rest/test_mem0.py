@@ -165,3 +165,16 @@ def test_a_reader_may_search_and_not_write(client: TestClient, place: Path) -> N
     refused(client.post("/memories", json=said("Tea.", user_id="a"), headers=reader), 403)
     with Memory(place, embedder=None) as memory:
         assert memory.stats().nodes == 0
+
+
+def test_a_memory_that_states_what_no_longer_holds_ranks_below_the_current_one(place: Path, client: TestClient) -> None:
+    for text in ("Ann lives in Berlin, in Berlin by the park.", "Ann lives in Lisbon now."):
+        client.post("/memories", json=said(text, user_id="ada"))
+    query = {"query": "Ann lives in Berlin by the park", "user_id": "ada"}
+    before = [row["memory"] for row in client.post("/search", json=query).json()["results"]]
+    with Memory(place) as memory:
+        for home in ("Berlin", "Lisbon"):
+            memory.fact("Ann", "lives_in", home)
+    after = [row["memory"] for row in client.post("/search", json=query).json()["results"]]
+    assert (before[0][:19], after[0]) == ("Ann lives in Berlin", "Ann lives in Lisbon now.")
+    assert sorted(before) == sorted(after)

@@ -45,6 +45,19 @@ def bearer(place: Path) -> Issue:
     return issuer(place)
 
 
+def test_the_present_home_leads_and_the_old_one_is_marked(client: TestClient) -> None:
+    client.post("/v1/add", json={"text": "Ann lives in Berlin.", "id": "old"})
+    for home in ("Berlin", "Lisbon"):
+        client.post("/v1/fact", json={"subject": "Ann", "predicate": "lives_in", "object": home})
+    found = client.post("/v1/recall", json={"cue": "where does Ann live now?"}).json()
+    assert found["text"].startswith("Ann lives in Lisbon (since ")
+    assert [(one["subject"], one["object"]) for one in found["facts"]] == [("Ann", "Lisbon")]
+    assert [hit["mark"].split()[0] for hit in found["hits"]] == ["superseded"]
+    schema = client.get("/openapi.json").json()["components"]["schemas"]["Recollection"]["properties"]
+    assert found["facts"][0].keys() == schema["facts"]["items"]["properties"].keys()
+    assert found["hits"][0].keys() == schema["hits"]["items"]["properties"].keys()
+
+
 def test_a_service_remembers_recalls_relates_and_forgets(client: TestClient) -> None:
     made = client.post("/v1/add", json={"text": "The antenna stands on the lee side.", "at": "2025-03-04"})
     assert made.status_code == 200

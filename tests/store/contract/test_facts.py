@@ -11,7 +11,7 @@ from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.model.ids import fact_id
 from cuetrail.store.ports import Store
-from cuetrail.store.read import HeldAt, PageRequest, facts_by_id
+from cuetrail.store.read import Around, HeldAt, PageRequest, facts_by_id
 from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT, holds
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch, Stated, Verdict
@@ -304,3 +304,34 @@ def test_what_holds_at_a_time_is_found_whatever_was_stated(known: Store) -> None
         assert {s: {f.id for f in found.get(s, [])} for s in subjects} == {
             s: {f.id for f in every[s] if holds(f, at)} for s in subjects
         }
+
+
+def test_facts_around_a_time_are_those_that_hold_then_those_that_ended_last(known: Store) -> None:
+    for day, value in enumerate(("draft", "review", "active", "done")):
+        state(known, fact("status", value, NOW + day * DAY), single=True)
+    state(known, fact("uses", "DuckDB"))
+    at = NOW + 2 * DAY
+
+    def around(limit: int, time: int = at) -> list[str | None]:
+        return [one.value for one in known.facts(ME, ["jacq"], held=Around(time, limit)).get("jacq", [])]
+
+    assert around(10) == ["active", "DuckDB", "review", "draft"]
+    assert around(1) == ["active", "review"]
+    assert around(10, NOW - 1) == []
+    assert known.facts(ME, ["duckdb"], held=Around(at, 10)) == {}
+
+
+def test_ended_facts_are_found_by_the_text_they_were_extracted_from(known: Store) -> None:
+    known.write(ME, Batch(nodes=[Node(id_, text=f"text {id_}") for id_ in ("old", "new", "tea")]))
+    state(known, fact("status", "draft", source_ref="old"), single=True)
+    state(known, fact("status", "active", NOW + DAY, source_ref="new"), single=True)
+    tea = fact("likes", "tea", source_ref="tea")
+    state(known, tea)
+    known.write(ME, Batch(verdicts=[Verdict(tea.id, "retracted", NOW + DAY)]))
+    found = known.facts(ME, (), held=Around(NOW + 2 * DAY, 10, ("old", "new", "tea", "nothing")))
+    assert {ref: [(one.value, one.status) for one in some] for ref, some in found.items()} == {
+        "old": [("draft", "superseded")],
+        "tea": [("tea", "retracted")],
+    }
+    stranger = Scope(user="stranger")
+    assert known.facts(stranger, ["jacq"], held=Around(NOW + 2 * DAY, 10, ("old", "tea"))) == {}

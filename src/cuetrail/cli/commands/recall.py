@@ -13,7 +13,7 @@ import click
 from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import choice, end_time, no_touch, node_filters, number
 from cuetrail.cli.output import hashtags, short_id, utc_time
-from cuetrail.model import Budget, Hit, Recollection
+from cuetrail.model import Budget, Hit, RecalledFact, Recollection
 
 _FOUND_BY = {
     "text": "words", "vector": "meaning", "labels": "tags and buckets", "energy": "energy along links",
@@ -84,7 +84,7 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
             found = memory.tag_walk(" ".join(cue), **walk_options, **arguments)
     for line in (*found.notices, *_relaxed_notices(found)):
         run.notice(line)
-    if run.json or found.hits:
+    if run.json or found.text:
         run.result(found.to_dict(), _explained_text(found) if explain else found.text)
     else:
         # To stderr: a program that reads stdout must not take it for a memory.
@@ -133,10 +133,18 @@ def _relaxed_notices(found: Recollection) -> list[str]:
 
 
 def _explained_text(found: Recollection) -> str:
-    """Returns every hit with the reasons why it was found."""
+    """Returns every fact and every hit with the reasons why it was found."""
     width = min(shutil.get_terminal_size().columns, 100)
+    facts = [_fact_text(one) for one in found.facts]
     hits = [_hit_text(number, hit, found.looked_for, width) for number, hit in enumerate(found.hits, 1)]
-    return "\n\n".join(hits)
+    return "\n\n".join([*facts, *hits])
+
+
+def _fact_text(one: RecalledFact) -> str:
+    asked = ", ".join(one.why["asked"])
+    reasons = (("fits", asked or f"{one.subject}, all that was asked"), ("id", short_id(one.fact.id)))
+    drawn = [f"    {'└' if label == 'id' else '├'}─ {label:<10} {reason}" for label, reason in reasons]
+    return "\n".join([click.style(one.line, bold=True), *(click.style(line, dim=True) for line in drawn)])
 
 
 def _hit_text(number: int, hit: Hit, looked_for: Sequence[str], width: int) -> str:
@@ -175,6 +183,8 @@ def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
     if path := why.get("path"):
         start = f"{short_id(path[0]['src'])} → " if "energy" in path[0] else ""
         yield "path", start + " → ".join(_hop_text(hop) for hop in path)
+    if hit.mark:
+        yield "outdated", hit.mark
     if why.get("topic"):
         yield "title", "is what you asked for, so it comes first"
     if why.get("repeats"):

@@ -179,13 +179,14 @@ def _fill(hits: Sequence[Hit], fits: Callable[[str], bool]) -> tuple[str, list[H
 
 
 def line(hit: Hit) -> str:
-    """Returns one hit as text: name, text and [source]."""
+    """Returns one hit as text: [mark] if it has one, name, text and [source]."""
     return _content(hit) + _origin(hit)
 
 
 def _content(hit: Hit) -> str:
     node = hit.node
-    return f"{node.name}: {node.text}" if node.name and node.text else node.text or node.name or node.id
+    content = f"{node.name}: {node.text}" if node.name and node.text else node.text or node.name or node.id
+    return f"[{hit.mark}] {content}" if hit.mark else content
 
 
 def _origin(hit: Hit) -> str:

@@ -11,23 +11,20 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from cuetrail.errors import NotFound
-from cuetrail.formulas import estimated_tokens
-from cuetrail.model import Budget, Fact, Node, Recollection
+from cuetrail.model import Budget, Fact, Hit, Node, Recollection
 from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
 from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, count_schema, described, object_of, parse_times
 from cuetrail.text.normalise import snippet
+from cuetrail.text.timestamps import utc_date
 
 if TYPE_CHECKING:
     from cuetrail.explore.brief import Brief
     from cuetrail.explore.explore import Item
     from cuetrail.memory import Memory
-    from cuetrail.recall.narrative import Narrative
 
 RECALL_TOKENS, BRIEF_TOKENS, FETCH_TOKENS = 2000, 1300, 8000
 NEIGHBOURS = 10
-FACT_SHARE, FACT_HOPS = 4, 1
-"""Facts take at most a quarter of a recall's tokens, and are at most one hop from the entities of the cue."""
 SEARCH_RESULTS = 10
 _HIDDEN_FIELDS = ("score", "seq", "props", "provenance", "aliases", "salience")
 
@@ -110,27 +107,19 @@ def _forget(memory: Memory, given: Arguments) -> ToolResult:
 
 
 def recall(memory: Memory, given: Arguments) -> ToolResult:
-    """Returns the current facts about the entities of the cue, then the memories it finds."""
+    """Returns the current facts that fit the cue, then the memories it finds."""
     tokens = given.pop("tokens", RECALL_TOKENS)
-    # Facts have no time, kind or tag to filter by.
-    narrative = None if given.keys() & _FILTERS.keys() else memory.narrate(
-        given["cue"], hops=FACT_HOPS, budget=Budget(tokens=tokens // FACT_SHARE)
-    )  # fmt: skip
-    facts = narrative.text if narrative is not None else ""
-    found = memory.recall(budget=Budget(tokens=tokens - estimated_tokens(facts)), **parse_times(given))
-    if not found.answerable and not facts:
+    found = memory.recall(budget=Budget(tokens=tokens), **parse_times(given))
+    if not found.answerable:
         looked = f" Looked for: {', '.join(found.looked_for)}." if found.looked_for else " Say what to look for."
         return ToolResult(
             fit_text(f"Nothing is remembered on this.{looked}", tokens), fit_data(_hits_json(found), tokens)
         )
-    text = fit_text("\n\n".join(part for part in (facts, _recall_text(found, tokens)) if part), tokens)
-    return ToolResult(text, fit_data(_hits_json(found, narrative), tokens))
+    return ToolResult(fit_text(_recall_text(found, tokens), tokens), fit_data(_hits_json(found), tokens))
 
 
 def _recall_text(found: Recollection, tokens: int) -> str:
     """Returns the text of a recollection, then the ids of its hits from files, then its notices."""
-    if not found.answerable:
-        return ""
     if not found.text:
         return f"Something is remembered on this, but it takes more than {tokens} tokens to say."
     ids = [f"{hit.node.source}: {hit.node.id}" for hit in found.hits if hit.node.source]
@@ -138,20 +127,28 @@ def _recall_text(found: Recollection, tokens: int) -> str:
     return found.text + id_list + "".join(f"\n({notice})" for notice in found.notices)
 
 
-def _hits_json(found: Recollection, narrative: Narrative | None = None) -> dict[str, Any]:
+def _hits_json(found: Recollection) -> dict[str, Any]:
     hits = [
         {
             **node_json(hit.node),
             "score": round(hit.score, 4),
             "found": "directly" if found.is_direct(hit) else "associated",
+            **({"mark": hit.mark} if hit.mark else {}),
         }
         for hit in found.hits
     ]
-    facts = [_fact_json(line.fact, narrative.entities) for line in narrative.lines] if narrative is not None else []
-    data = {"answerable": bool(found.answerable or facts), "hits": hits, "looked_for": list(found.looked_for)}
+    facts = [
+        {
+            "id": one.fact.id, "line": one.line, "subject": one.subject, "predicate": one.fact.predicate,
+            "object": one.value, "since": utc_date(one.since), "source": one.source,
+        }
+        for one in found.facts
+    ]  # fmt: skip
     return {
-        **data,
+        "answerable": found.answerable,
         **({"facts": facts} if facts else {}),
+        "hits": hits,
+        "looked_for": list(found.looked_for),
         **({"notices": list(found.notices)} if found.notices else {}),
     }
 
@@ -264,16 +261,27 @@ def brief_text(found: Brief) -> str:
 
 
 def _search(memory: Memory, given: Arguments) -> ToolResult:
-    hits = memory.recall(given["query"], limit=SEARCH_RESULTS).hits if given["query"].strip() else ()
-    results = [{"id": hit.node.id, "title": _title(hit.node), "url": uri_of(hit.node.id)} for hit in hits]
-    return _json_result({"results": results})
+    found = memory.recall(given["query"], limit=SEARCH_RESULTS) if given["query"].strip() else None
+    # A fact leads to its subject, the page of which has all of its facts.
+    facts = [(one.fact.subject, one.line) for one in found.facts] if found is not None else []
+    hits = [(hit.node.id, _marked_title(hit)) for hit in found.hits] if found is not None else []
+    results = [{"id": id_, "title": title, "url": uri_of(id_)} for id_, title in (*facts, *hits)]
+    return _json_result({"results": results[:SEARCH_RESULTS]})
+
+
+def _marked_title(hit: Hit) -> str:
+    return f"[{hit.mark}] {_title(hit.node)}" if hit.mark else _title(hit.node)
 
 
 def _fetch(memory: Memory, given: Arguments) -> ToolResult:
     node = _find(memory, given["id"])
     more = {"kind": node.kind, "tags": ", ".join(node.tags), "source": node.source or ""}
     # The facts of a person or entity say more than its own text.
-    body = node_page(node_details(memory, node)) if node.kind in SEMANTIC_KINDS else node.text or node.name or ""
+    body = (
+        node_page(node_details(memory, node))
+        if node.kind in SEMANTIC_KINDS or not node.text
+        else node.text or node.name or ""
+    )
     text = fit_text(body, FETCH_TOKENS)
     return _json_result({"id": node.id, "title": _title(node), "text": text, "url": uri_of(node.id), "metadata": more})
 

@@ -35,7 +35,13 @@ _HOP = object_of(src=TEXT, dst=TEXT, energy=_NUMBER, kind=TEXT, weight=nullable(
 _RECOLLECTION = object_of(
     cue=TEXT, text=TEXT, answerable=_BOOLEAN, looked_for=TEXTS, notices=TEXTS, anchors=TEXTS, walkers=TEXTS,
     attempts=array_of(_OBJECT),
-    hits=array_of(reference("Hit")),
+    facts=array_of(
+        object_of(
+            line=TEXT, subject=TEXT, predicate=TEXT, object=TEXT, source=nullable(TEXT), since=_INTEGER, score=_NUMBER,
+            fact=_OBJECT, why=_OBJECT,
+        )
+    ),
+    hits=array_of(reference("Hit")), confidence=_NUMBER,
 )  # fmt: skip
 _BY_TYPE: dict[str, Schema] = {
     "Node": object_of(
@@ -48,7 +54,7 @@ _BY_TYPE: dict[str, Schema] = {
     ),
     "Recollection": _RECOLLECTION,
     "Hit": object_of(
-        node=reference("Node"), score=_NUMBER, direct=_BOOLEAN, why=_OBJECT, cut=_BOOLEAN,
+        node=reference("Node"), score=_NUMBER, direct=_BOOLEAN, mark=TEXT, why=_OBJECT, cut=_BOOLEAN,
         more=array_of(reference("Hit")),
     ),
     "Narrative": object_of(cue=TEXT, text=TEXT, answerable=_BOOLEAN),

@@ -15,8 +15,8 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
-from cuetrail.store.read import FactKey, HeldAt, ScopeVersion, by_ref
-from cuetrail.store.shared.fact_validity import ACTIVE
+from cuetrail.store.read import Around, FactKey, HeldAt, ScopeVersion, by_ref
+from cuetrail.store.shared.fact_validity import ACTIVE, ENDED
 
 SIDES = {"out": ("subject",), "in": ("object",), "both": ("subject", "object")}
 # Facts with invisible ends are skipped before the limit applies.
@@ -37,6 +37,15 @@ WITH f, a, b WHERE a.part IN $parts AND (b IS NULL OR b.part IN $parts) RETURN p
 _BY_UID = f"UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) USING INDEX SEEK f:CueFact(uid) WITH f {_WITH_ENDS}"
 _FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AND f.status <> 'retracted'
 WITH f {_WITH_ENDS}"""
+_ENDED = f"""UNWIND $keys AS key CALL (key) {{
+  MATCH (f:CueFact) USING INDEX SEEK f:CueFact(past_subject)
+  WHERE f.past_subject > toString(key) + ':' AND f.past_subject <= toString(key) + ':' + $moment AND {_SEEN}
+  RETURN f ORDER BY f.valid_until DESC, f.id LIMIT $limit
+}}
+MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode)
+RETURN key, properties(f), {ENDS}"""
+_ENDED_FROM = f"""MATCH (f:CueFact) WHERE f.part IN $parts AND f.source_ref IN $refs AND f.status IN $ended
+WITH f {_WITH_ENDS} ORDER BY coalesce(f.valid_until, f.created) DESC, f.id LIMIT $limit"""
 _USED = """MATCH (f:CueFact) WHERE f.part IN $parts AND f.access_count > 0 AND f.status IN $active
 MATCH (f)-[:CUE_SUBJECT]->(a) WHERE a.part IN $parts
 RETURN a.key, max(f.access_count) AS uses ORDER BY uses DESC, a.key LIMIT $limit"""
@@ -96,6 +105,26 @@ def held_at(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: 
     return {id_: order[key] for id_, key in keys.items() if key in order}
 
 
+def around(reader: Reader, ids: Sequence[str], at: int, limit: int, refs: Sequence[str]) -> dict[str, list[Fact]]:
+    found = held_at(reader, ids, at, limit, "out") if ids else {}
+    keys = reader.ids.keys(ids) if ids else {}
+    most = min(max(limit, 0), 2**31)
+    given = {"parts": reader.parts, "at": at, "limit": most, "moment": made.moment(at)}
+    past = [row for some in chunks(list(keys.values())) for row in rows(reader.tx, _ENDED, keys=some, **given)]
+    ended: dict[int, list[tuple[Fact, str]]] = {}
+    for (key, fact, *_), one in zip(past, to_facts(reader, [row[1:] for row in past]), strict=True):
+        ended.setdefault(key, []).append((one, fact["id"]))
+    for id_, key in keys.items():
+        if key in ended:
+            latest = sorted(ended[key], key=lambda pair: (-(pair[0].valid_until or 0), pair[1]))
+            found[id_] = [*found.get(id_, ()), *(one for one, _ in latest)]
+    for some in chunks(refs):
+        asked = {"refs": list(some), "ended": list(ENDED), "parts": reader.parts, "limit": min(most * len(some), 2**31)}
+        for one in to_facts(reader, rows(reader.tx, _ENDED_FROM, **asked)):
+            found.setdefault(one.source_ref or "", []).append(one)
+    return found
+
+
 def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, list[Fact]]:
     meant = reader.ids.seek(ids, "fact")
     uids = [one.handle for one in meant.values()]
@@ -116,8 +145,10 @@ _BY: Mapping[FactKey, Callable[[Reader, Sequence[str]], dict[str, list[Fact]]]] 
 
 
 def facts(
-    reader: Reader, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | None = None
+    reader: Reader, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | Around | None = None
 ) -> dict[str, list[Fact]]:
+    if isinstance(held, Around):
+        return around(reader, keys, *held)
     return _BY[by](reader, keys) if held is None else held_at(reader, keys, *held)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from cuetrail.model import Direction, Fact
-from cuetrail.store.read import FactKey, HeldAt, by_ref
+from cuetrail.store.read import Around, FactKey, HeldAt, by_ref
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import Reader
@@ -69,7 +69,7 @@ def queries(reader: Reader, side: str) -> tuple[str, str]:
     The plan of the first must not sort: that would read all facts of an entity that has 100,000.
     """
     column, index, past = SIDES[side]
-    seen = f"{reader.among('f.part')} AND {reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
+    seen = _seen(reader)
     order = "ORDER BY f.confidence DESC, f.created DESC, f.id LIMIT ?"
 
     def query(by: str, status: str, end: str) -> str:
@@ -80,6 +80,32 @@ def queries(reader: Reader, side: str) -> tuple[str, str]:
         query(index, "f.status IN ('staged', 'confirmed')", "(f.valid_until IS NULL OR f.valid_until > ?)"),
         query(past, "f.status IN ('superseded', 'retracted')", "f.valid_until > ?"),
     )
+
+
+def around(reader: Reader, ids: Sequence[str], at: int, limit: int, refs: Sequence[str]) -> dict[str, list[Fact]]:
+    found = held_at(reader, ids, at, limit, "out") if ids else {}
+    ended = rows.FACT.replace("FROM facts f", "FROM facts f INDEXED BY facts_past")
+    ended += (
+        " WHERE f.subject = ? AND f.status IN ('superseded', 'retracted') AND f.valid_until <= ?"
+        f" AND {_HELD} AND {_seen(reader)} ORDER BY f.valid_until DESC, f.id LIMIT ?"
+    )
+    for id_, key in reader.keys(ids).items() if ids else ():
+        past = made(reader, reader.db.execute(ended, (key, at, at, max(limit, 0))).fetchall())
+        if past:
+            found[id_] = [*found.get(id_, ()), *past]
+    for some in chunks(refs):
+        extracted = (
+            f"{rows.FACT} WHERE f.source_ref IN ({marks(len(some))}) AND f.status IN ('superseded', 'retracted')"
+            f" AND {_seen(reader)} ORDER BY coalesce(f.valid_until, f.created) DESC, f.id LIMIT ?"
+        )
+        for fact in made(reader, reader.db.execute(extracted, (*some, max(limit, 0) * len(some))).fetchall()):
+            found.setdefault(fact.source_ref or "", []).append(fact)
+    return found
+
+
+def _seen(reader: Reader) -> str:
+    """Returns the condition that a fact and its ends are visible."""
+    return f"{reader.among('f.part')} AND {reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
 
 
 def by_id(reader: Reader, ids: Sequence[str]) -> dict[str, list[Fact]]:
@@ -106,8 +132,10 @@ _BY: Mapping[FactKey, Callable[[Reader, Sequence[str]], dict[str, list[Fact]]]] 
 
 
 def facts(
-    reader: Reader, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | None = None
+    reader: Reader, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | Around | None = None
 ) -> dict[str, list[Fact]]:
+    if isinstance(held, Around):
+        return around(reader, keys, *held)
     return _BY[by](reader, keys) if held is None else held_at(reader, keys, *held)
 
 

@@ -1,0 +1,506 @@
+"""Facts in a recall: what is believed about the names in a cue leads the answer, where it fits the rest of the cue.
+
+"Where does Ann live now?" names Ann, and the rest asks where she lives. Of the current facts about Ann, those lead
+whose predicate or object fits that. A cue that is only a name gets its main facts. Facts that share nothing with the
+rest of the cue are left out: "what did Ann say about the antenna?" is no question about where she lives. A date in the
+cue asks for the facts of that time.
+
+A text that states a superseded or retracted fact is marked, and ranks below texts that state the current one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from cuetrail.errors import EmbedderError
+from cuetrail.facts.beliefs import one_each
+from cuetrail.formulas import DAY, fact_score, share
+from cuetrail.model import Fact, Hit, Node, RecalledFact, Where
+from cuetrail.recall.anchor.hybrid_search import TrailAnchors
+from cuetrail.recall.query import Span, read_dates
+from cuetrail.recall.render.text import SEPARATOR
+from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
+from cuetrail.recall.weights import Trail, is_bare
+from cuetrail.store.read import Around, HeldAt
+from cuetrail.store.shared.fact_validity import ACTIVE, begins, holds, until, value_of
+from cuetrail.text.names import fold, fold_padded, mentions, name_variants
+from cuetrail.text.normalise import norm_name, snippet, terms_of
+from cuetrail.text.prose import sentence_ends
+from cuetrail.text.timestamps import utc_date
+from cuetrail.text.word_lists import (
+    ASKING_WORDS,
+    CATCH_ALL_WORDS,
+    FUNCTION_WORDS,
+    PRESENT_WORDS,
+    TELLING_WORDS,
+    VERB_PREDICATES,
+)
+
+# How many facts of each subject are read, and of how many subjects.
+FACTS_READ, SUBJECTS = 50, 20
+# The share of the other words of the cue that must be in the object, if none is in the predicate.
+LEAST_SHARE = 1 / 3
+# The least cosine between the rest of the cue and a fact, for static vectors and for those of a strong model.
+LEAST_COSINE, LEAST_STRONG_COSINE = 0.28, 0.65
+# How many facts are compared by their vectors.
+COMPARED = 30
+# The most characters of a value in a line, and in a mark.
+LONGEST_VALUE, LONGEST_MARK = 200, 80
+# A faded fact had a lower score than this when a dream retracted it; see `dream.passes.decay`.
+FADED = 0.2
+# Names of the node that holds the user's own facts, beside the name of the user.
+OWNERS = ("me", "user")
+
+_WORD = re.compile(r"[^\W_]+")
+_OF_OWNER = re.compile(r"\b(?:i|my|mine|myself)\b|\babout me\b", re.IGNORECASE)
+_ASKS_WHO_I_AM = re.compile(r"\bwho am i\b|\babout (?:me|myself)\b", re.IGNORECASE)
+# What a question asks for that has no other word: "where is Ann?"
+_ASKED_FOR = {
+    "where": "lives located based home address city country place",
+    "when": "birthday born date deadline due",
+}
+_PREPOSITIONS = frozenset(("about", "as", "at", "by", "for", "from", "in", "of", "on", "to", "with"))
+_BRACKETS = str.maketrans("[]", "()")
+
+Topic = tuple[str, str]
+"""The ids of a subject and a predicate: what a fact has a value for."""
+Rank = Callable[[RecallContext, Anchored, Reached], Scored]
+Render = Callable[[RecallContext, Scored], tuple[str, Scored]]
+
+
+class Period(NamedTuple):
+    """The time that a cue asks about: facts that hold at its end count, and those that ended after its start."""
+
+    start: int
+    end: int
+
+    def admits(self, fact: Fact) -> bool:
+        """True if the fact holds in this time."""
+        return holds(fact, self.end) or (begins(fact) <= self.end and until(fact) > max(self.start, begins(fact)))
+
+
+@dataclass(slots=True)
+class Believed:
+    """The facts that a recall has read: those that hold `at` the asked time by topic, and those that ended before.
+
+    `extracted` are ended facts by the id of the hit they were read from. `nodes` are the subjects that may be shown.
+    """
+
+    period: Period
+    nodes: dict[str, Node]
+    current: dict[Topic, list[Fact]] = field(default_factory=dict)
+    ended: dict[Topic, list[Fact]] = field(default_factory=dict)
+    extracted: dict[str, list[Fact]] = field(default_factory=dict)
+
+
+# --- the score stage: hits as the recipe ranks them, and the facts
+
+
+def with_current_facts(
+    context: RecallContext, anchored: Anchored, reached: Reached, *, rank: Rank, how: Trail
+) -> Scored:
+    """Returns the hits of `rank`, and the current facts that fit the cue; hits that state ended facts are marked.
+
+    Reads facts once if there are none, and once more for names if the cue says "I" or "my".
+    """
+    scored = rank(context, anchored, reached)
+    if how.facts <= 0:
+        return scored
+    assert isinstance(anchored, TrailAnchors), "facts lead the answers of TRAIL"
+    asked = asked_subjects(context, anchored)
+    found = read_facts(context, anchored, asked, scored.anchors)
+    if found is None:
+        return scored
+    names = _nodes(context, found)
+    facts = fitting_facts(context, anchored, asked, found, names, how)
+    hits = mark_outdated(scored.anchors, found, [(one.fact.subject, one.fact.predicate) for one in facts], names)
+    # A filter asks for memories that pass it. Facts have no tags, kind or bucket.
+    shown = () if _filters(context.cue.where) else facts[: how.facts]
+    # The bare name of a subject adds nothing to its facts.
+    subjects = {one.fact.subject for one in shown}
+    hits = tuple(hit for hit in hits if hit.node.id not in subjects or not is_bare(hit.node))
+    return replace(scored, anchors=hits, facts=tuple(shown))
+
+
+def _filters(where: Where) -> bool:
+    return bool(where.tags or where.buckets or where.kinds) or where.since is not None or where.until is not None
+
+
+# --- the subjects a cue asks about
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a cue asks about one subject: the other words of the cue, and their terms.
+
+    `alone`: the cue has no other words and does not ask what was said, so that the main facts are asked for.
+    """
+
+    words: tuple[str, ...]
+    terms: frozenset[str]
+    alone: bool
+
+
+def asked_subjects(context: RecallContext, anchored: TrailAnchors) -> dict[str, Asked]:
+    """Returns the ids of the nodes that the cue names, each with what is asked about it; first come whole cues."""
+    words = _content_words(context)
+    asked: dict[str, Asked] = {id_: _asked(context, ()) for id_ in sorted(anchored.topics)}
+    for name in anchored.names:
+        own = set(_WORD.findall(fold(name.name)))
+        rest = _asked(context, [word for word in words if word not in own])
+        for id_ in name.ids:
+            asked.setdefault(id_, rest)
+    if not anchored.literal and _OF_OWNER.search(context.cue.raw):
+        alone = bool(_ASKS_WHO_I_AM.search(context.cue.raw))
+        rest = _asked(context, words)
+        rest = replace(rest, alone=alone and not rest.terms)
+        for id_ in _owner_ids(context) if rest.terms or rest.alone else ():
+            asked.setdefault(id_, rest)
+    asks = [(id_, one) for id_, one in asked.items() if one.terms or one.alone]
+    return dict(asks[:SUBJECTS])
+
+
+def _content_words(context: RecallContext) -> list[str]:
+    """Returns the words of the cue that say what is asked, folded: no dates, no words that only ask or connect."""
+    query = context.cue.query
+    undated = set(_WORD.findall(fold(read_dates(context.cue.raw, context.now)[1])))
+    words = _WORD.findall(fold(re.sub(r"['’]s\b", "", " ".join((query.words, *query.phrases)))))
+    skipped = FUNCTION_WORDS | ASKING_WORDS | CATCH_ALL_WORDS | PRESENT_WORDS
+    return [word for word in dict.fromkeys(words) if word in undated and word not in skipped]
+
+
+def _asked(context: RecallContext, words: Sequence[str]) -> Asked:
+    if not words:
+        raw = set(_WORD.findall(context.cue.raw.lower()))
+        words = [word for asks, for_ in _ASKED_FOR.items() if asks in raw for word in for_.split()]
+    terms = frozenset(term for word in words for term in terms_of(word))
+    told = TELLING_WORDS.intersection(_WORD.findall(context.cue.raw.lower()))
+    return Asked(tuple(words), terms, not terms and not told)
+
+
+def _owner_ids(context: RecallContext) -> list[str]:
+    norms = [norm_name(name) for name in (context.scope.user, *OWNERS)]
+    named = context.store.named(context.scope, list(dict.fromkeys(norms)))
+    return list(dict.fromkeys(id_ for norm in norms for id_ in named.get(norm, ())))
+
+
+# --- reading
+
+
+def read_facts(
+    context: RecallContext, anchored: TrailAnchors, asked: Mapping[str, Asked], hits: Sequence[Hit]
+) -> Believed | None:
+    """Returns the facts about the asked subjects, and the ended facts that the hits state. None if there are none."""
+    store, scope = context.store, context.scope
+    period = asked_period(anchored.dates, context.now)
+    ids = tuple(hit.node.id for hit in hits if hit.node.text)
+    if not asked and not ids:
+        return None
+    read = store.facts(scope, list(asked), held=Around(period.end, FACTS_READ, ids))
+    if not read:
+        return None
+    extracted = {id_: [one for one in read[id_] if one.source_ref == id_] for id_ in ids if id_ in read}
+    others = sorted({one.subject for some in extracted.values() for one in some} - asked.keys())
+    about = [fact for id_ in asked for fact in read.get(id_, ()) if fact.subject == id_]
+    if others:
+        more = store.facts(scope, others, held=HeldAt(period.end, FACTS_READ, "out"))
+        about += [fact for id_ in others for fact in more.get(id_, ())]
+    where = Where(quarantined=context.cue.where.quarantined, archived=context.cue.where.archived)
+    nodes = store.get(scope, list(dict.fromkeys([*(fact.subject for fact in about), *others])))
+    nodes = {id_: node for id_, node in nodes.items() if where.admits(node) and _is_meant(context, node, asked)}
+    found = Believed(period, nodes, extracted=extracted)
+    about = [fact for fact in about if fact.subject in nodes]
+    for fact in one_each(store, scope, [fact for fact in about if holds(fact, period.end)]):
+        found.current.setdefault((fact.subject, fact.predicate), []).append(fact)
+    for fact in about:
+        if until(fact) <= period.end:
+            found.ended.setdefault((fact.subject, fact.predicate), []).append(fact)
+    return found
+
+
+def asked_period(dates: Sequence[Span], now: int) -> Period:
+    """Returns the time that the dates of a cue span, up to now if it began; without dates, or if it is today, now."""
+    dates = [span for span in dates if span.end - span.start > DAY or not span.start <= now < span.end]
+    if not dates:
+        return Period(now, now)
+    start, end = min(span.start for span in dates), max(span.end for span in dates) - 1
+    return Period(start, min(end, now) if start <= now else end)
+
+
+def _is_meant(context: RecallContext, node: Node, asked: Mapping[str, Asked]) -> bool:
+    """False for another user's node that is called "me" or "user"."""
+    return node.id not in asked or node.owner == context.scope.user or norm_name(node.name or "") not in OWNERS
+
+
+def _nodes(context: RecallContext, found: Believed) -> dict[str, Node]:
+    """Returns the visible nodes that the facts have as object, and those they were read from, beside the subjects."""
+    facts = [fact for some in (*found.current.values(), *found.ended.values()) for fact in some]
+    ids = dict.fromkeys(id_ for fact in facts for id_ in (fact.object, fact.source_ref) if id_ is not None)
+    others = context.store.get(context.scope, [id_ for id_ in ids if id_ not in found.nodes]) if ids else {}
+    where = Where(quarantined=context.cue.where.quarantined, archived=context.cue.where.archived)
+    return {**{id_: node for id_, node in others.items() if where.admits(node)}, **found.nodes}
+
+
+# --- which facts lead
+
+
+def fitting_facts(
+    context: RecallContext, anchored: TrailAnchors, asked: Mapping[str, Asked], found: Believed,
+    names: Mapping[str, Node], how: Trail,
+) -> list[RecalledFact]:  # fmt: skip
+    """Returns the facts of the asked time that fit the cue, best first."""
+    facts = [
+        fact
+        for topic in dict.fromkeys((*found.current, *found.ended))
+        for fact in _of_time(topic, found)
+        if fact.subject in asked and (fact.object is None or fact.object in names)
+    ]
+    fits = {fact.id: _fit(asked[fact.subject], fact, names) for fact in facts}
+    if facts and not any(fits.values()):
+        fits = _cosines(context, anchored, asked, facts, names, how)
+    facts = [fact for fact in facts if fits.get(fact.id, 0.0) > 0]
+    facts.sort(key=lambda fact: (-fits[fact.id], -begins(fact) if anchored.dates else 0, *_importance(fact, found)))
+    return [_recalled(fact, names, fits[fact.id], asked[fact.subject]) for fact in facts]
+
+
+def _of_time(topic: Topic, found: Believed) -> list[Fact]:
+    """Returns the facts of a topic in the asked time: those that hold at its end, then those that ended within it."""
+    current = found.current.get(topic, [])
+    known = {value_of(fact) for fact in current}
+    within = [one for one in found.ended.get(topic, ()) if found.period.admits(one) and value_of(one) not in known]
+    return [*current, *within]
+
+
+def _importance(fact: Fact, found: Believed) -> tuple[float, int, str]:
+    age = found.period.end - (fact.created if fact.last_accessed is None else fact.last_accessed)
+    score = fact_score(fact.confidence, fact.source, age, fact.access_count, fact.status == "confirmed")
+    return (-score, -begins(fact), fact.id)
+
+
+def _fit(asked: Asked, fact: Fact, names: Mapping[str, Node]) -> float:
+    """Returns how well a fact fits what is asked: above 1 if its predicate does, else the share of the words that its
+    object has, if that is enough; 1 if only the name is asked for.
+    """
+    if asked.alone:
+        return 1.0
+    predicate = {word for word in _words_of(fact.predicate) if word not in FUNCTION_WORDS}
+    in_predicate = asked.terms.intersection(terms_of(" ".join(predicate)))
+    in_object = asked.terms.intersection(terms_of(_value(fact, names)))
+    covered = len(in_predicate | in_object) / len(asked.terms)
+    return 1 + covered if in_predicate else covered if covered >= LEAST_SHARE else 0.0
+
+
+def _cosines(
+    context: RecallContext, anchored: TrailAnchors, asked: Mapping[str, Asked], facts: Sequence[Fact],
+    names: Mapping[str, Node], how: Trail,
+) -> dict[str, float]:  # fmt: skip
+    """Returns the cosines of the facts that are near enough to what is asked; {} without vectors."""
+    if anchored.query_embedding is None or context.embed_texts is None:
+        return {}
+    import numpy as np
+
+    facts = facts[:COMPARED]
+    told = [" ".join((*_words_of(fact.predicate), _value(fact, names))) for fact in facts]
+    rests = [" ".join(asked[fact.subject].words) for fact in facts]
+    try:
+        vectors = context.embed_texts([*told, *rests])
+    except EmbedderError:
+        return {}
+    if vectors is None:
+        return {}
+    matrix = np.frombuffer(b"".join(vectors), "<f2").reshape(len(vectors), -1).astype(np.float64)
+    cosines = (matrix[: len(facts)] * matrix[len(facts) :]).sum(axis=1).round(9).tolist()
+    strong = anchored.query_embedding.space.model.startswith(how.strong_models)
+    floor = LEAST_STRONG_COSINE if strong else LEAST_COSINE
+    return {fact.id: cosine for fact, cosine in zip(facts, cosines, strict=True) if cosine >= floor}
+
+
+# --- a fact as a line
+
+
+def _recalled(fact: Fact, names: Mapping[str, Node], fit: float, asked: Asked) -> RecalledFact:
+    subject, value = _name(names[fact.subject]), _value(fact, names)
+    stated_in = names.get(fact.source_ref or "")
+    source = None if stated_in is None else stated_in.source or stated_in.id
+    since = utc_date(begins(fact))
+    time = f"since {since}" if fact.status in ACTIVE and fact.valid_until is None else f"{since} to {_end(fact)}"
+    said = f"from {snippet(source, LONGEST_VALUE)}" if source is not None else _SOURCES.get(fact.source, fact.source)
+    why = {"asked": list(asked.words), "fit": fit, "predicate": fact.predicate}
+    line = f"{subject} {_phrase(fact.predicate, value)} ({time}, {said})"
+    return RecalledFact(fact, subject, value, line, source, begins(fact), fit, why)
+
+
+_SOURCES = {
+    "user_edit": "stated by a user",
+    "conversation": "from a conversation",
+    "file": "from a file",
+    "system": "stated by a program",
+}
+
+
+def _end(fact: Fact) -> str:
+    return utc_date(until(fact))
+
+
+def _name(node: Node) -> str:
+    return snippet(node.name or node.text or node.id, LONGEST_VALUE)
+
+
+def _value(fact: Fact, names: Mapping[str, Node]) -> str:
+    """Returns the object's name, or the literal value, on one line."""
+    if fact.object is not None:
+        return _name(names[fact.object]) if fact.object in names else ""
+    return snippet(fact.value or "", LONGEST_VALUE)
+
+
+def _words_of(predicate: str) -> list[str]:
+    return re.split(r"[\s_/-]+", predicate.strip("_/- "))
+
+
+def _phrase(predicate: str, value: str) -> str:
+    """Returns predicate and value as words: a verb is followed by its object, a field by a colon.
+
+    >>> _phrase("lives_in", "Lisbon"), _phrase("status", "draft"), _phrase("uses", "DuckDB")
+    ('lives in Lisbon', 'status: draft', 'uses DuckDB')
+    """
+    words = _words_of(predicate)
+    verb = words[0] in VERB_PREDICATES or (len(words) > 1 and words[-1] in _PREPOSITIONS)
+    return f"{' '.join(words)}{'' if verb else ':'} {value}".rstrip()
+
+
+# --- texts that state ended facts
+
+
+def mark_outdated(
+    hits: tuple[Hit, ...], found: Believed, led: Iterable[Topic], names: Mapping[str, Node]
+) -> tuple[Hit, ...]:
+    """Returns the hits in order of score. Those that state an ended fact are marked, and score below those that state
+    the current fact of the same subject and predicate.
+
+    A fact counts as stated by a text if it was extracted from it, or, for the topics the answer leads with, if a
+    sentence has the subject's name and the value.
+    """
+    led = list(dict.fromkeys(led))
+    outdated = {hit.node.id: _outdated(hit.node, found, led, names) for hit in hits}
+    if not any(outdated.values()):
+        return hits
+    marked = []
+    for hit in hits:
+        facts = outdated[hit.node.id]
+        if not facts:
+            marked.append(hit)
+            continue
+        topics = [(fact.subject, fact.predicate) for fact in facts]
+        better = [
+            other.score
+            for other in hits
+            if not outdated[other.node.id] and any(_states_current(other.node, one, found, names) for one in topics)
+        ]
+        score = min([hit.score, *(0.999 * score for score in better)])
+        marks = dict.fromkeys(_mark(fact, found, names) for fact in facts)
+        why = {**hit.why, "outdated": [fact.id for fact in facts]}
+        marked.append(replace(hit, score=score, why=why, mark="; ".join(list(marks)[:2])))
+    return tuple(sorted(marked, key=lambda hit: -hit.score))
+
+
+def _outdated(node: Node, found: Believed, led: Iterable[Topic], names: Mapping[str, Node]) -> list[Fact]:
+    """Returns the ended facts that a text states, unless it also states their current value."""
+    facts = [fact for fact in found.extracted.get(node.id, ()) if fact.subject in found.nodes and _is_over(fact, found)]
+    for topic in led:
+        for fact in found.ended.get(topic, ()):
+            taken_back = fact.status == "superseded" or (fact.status == "retracted" and fact.source == "user_edit")
+            if taken_back and _is_over(fact, found) and _says(node, fact, names):
+                facts.append(fact)
+    facts = [fact for fact in facts if not _states_current(node, (fact.subject, fact.predicate), found, names)]
+    return list({fact.id: fact for fact in facts}.values())
+
+
+def _is_over(fact: Fact, found: Believed) -> bool:
+    """True if a fact ended before the asked time, and nothing else of its topic says the same then.
+
+    A fact that only faded was taken back by nobody.
+    """
+    topic = (fact.subject, fact.predicate)
+    if until(fact) > found.period.start or any(value_of(fact) == value_of(one) for one in found.current.get(topic, ())):
+        return False
+    if fact.status == "superseded":
+        return bool(found.current.get(topic))
+    age = until(fact) - (fact.created if fact.last_accessed is None else fact.last_accessed)
+    return fact_score(fact.confidence, fact.source, age, fact.access_count, confirmed=False) >= FADED
+
+
+def _states_current(node: Node, topic: Topic, found: Believed, names: Mapping[str, Node]) -> bool:
+    """True if a text states a current fact of the topic."""
+    current = found.current.get(topic, [])
+    values = {value_of(fact) for fact in current}
+    repeated = (fact for fact in found.extracted.get(node.id, ()) if (fact.subject, fact.predicate) == topic)
+    if any(fact.source_ref == node.id for fact in current) or any(value_of(fact) in values for fact in repeated):
+        return True
+    return any(_names_in(node.text, fact, names) for fact in current)
+
+
+def _says(node: Node, fact: Fact, names: Mapping[str, Node]) -> bool:
+    """True if a sentence has the subject's name and the value, and a word of the predicate; if the value is a name and
+    the text is from before the fact ended, without such a word.
+    """
+    stems = [term for word in _words_of(fact.predicate) if word not in FUNCTION_WORDS for term in terms_of(word)]
+    named = _value(fact, names)[:1].isupper() and node.at <= until(fact)
+    return any(named or not set(stems).isdisjoint(terms_of(one)) for one in _names_in(node.text, fact, names))
+
+
+def _names_in(text: str, fact: Fact, names: Mapping[str, Node]) -> list[str]:
+    """Returns the sentences of a text that have the subject's name and the fact's value."""
+    value = fold(_value(fact, names))
+    if not value or f" {value} " not in fold_padded(text) or fact.subject not in names:
+        return []
+    node = names[fact.subject]
+    forms = {form for name in (node.name, *node.aliases) if name for form in name_variants(name)}
+    starts = [0, *sentence_ends(text)]
+    sentences = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    return [one for one in sentences if f" {value} " in f" {fold(one)} " and any(mentions(one, form) for form in forms)]
+
+
+def _mark(fact: Fact, found: Believed, names: Mapping[str, Node]) -> str:
+    """Returns what is wrong with a text: what replaced its fact, or that this was taken back."""
+    current = found.current.get((fact.subject, fact.predicate), [])
+    replaced = fact.status == "superseded" and current
+    now = current[0] if replaced else fact
+    said = _short(_phrase(now.predicate, _value(now, names)))
+    return f"{'superseded' if replaced else 'retracted'} {_end(fact)}: {said}"
+
+
+def _short(text: str) -> str:
+    """Returns a text on one line without square brackets, which enclose the mark."""
+    return snippet(text.translate(_BRACKETS), LONGEST_MARK)
+
+
+# --- the render stage: facts first
+
+
+def facts_first(context: RecallContext, scored: Scored, *, render: Render, part: float) -> tuple[str, Scored]:
+    """Returns the lines of the facts, then the text of `render` in the room that is left, and what is in it.
+
+    The first line may take the whole budget, all lines together its share `part`.
+    """
+    if not scored.facts:
+        return render(context, scored)
+    shown = [scored.facts[0]] if context.measure(scored.facts[0].line) <= context.size else []
+    for one in scored.facts[1:]:
+        lines = "\n".join(fact.line for fact in (*shown, one))
+        if context.measure(lines) <= share(context.size, part):
+            shown.append(one)
+    if not shown:
+        return render(context, replace(scored, facts=()))
+    facts = "\n".join(one.line for one in shown)
+    head = context.measure(facts + SEPARATOR)
+    # The rest is measured together with the facts: a tokenizer may count more for the whole than for its parts.
+    rest = replace(
+        context,
+        size=max(context.size - head, 0),
+        measure=lambda text: context.measure(facts + SEPARATOR + text) - head if text else 0,
+    )
+    text, others = render(rest, scored)
+    return (facts + SEPARATOR + text if text else facts), replace(others, facts=tuple(shown))

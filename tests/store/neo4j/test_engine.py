@@ -271,7 +271,7 @@ def test_indexes_that_are_gone_are_told_and_made_again_when_the_memory_is_opened
         memory.add("tea at noon", id="a")
         store = memory.store
         assert isinstance(store, Neo4jStore)
-        store.connection.schema(["DROP INDEX cue_text", "DROP CONSTRAINT cue_one_node_uid"])
+        store.connection.schema(["DROP INDEX cue_fields", "DROP CONSTRAINT cue_one_node_uid"])
         with pytest.raises(MemoryError_, match="cuetrail doctor --repair"):
             memory.recall("tea")
     with Memory(server.uri) as memory:

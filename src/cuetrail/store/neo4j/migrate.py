@@ -12,6 +12,7 @@ from cuetrail.store.neo4j.schema import (
     BY_VALUE,
     DESCRIBED,
     MIGRATIONS,
+    POSITIONS,
     RELATIONSHIPS,
     TEXT_INDEXES,
     VERSION,
@@ -24,10 +25,15 @@ _RANKED = MIGRATIONS.index(BY_VALUE) + 1
 _WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
 _DESCRIBED = MIGRATIONS.index(DESCRIBED) + 1
 BARE_MARKED = _DESCRIBED + 1
+TITLED = MIGRATIONS.index(POSITIONS) + 2
 # Indexes of earlier versions.
-_OLD_INDEXES = ("cue_by_edge_lower_type",)
+_OLD_INDEXES = ("cue_by_edge_lower_type", "cue_text", "cue_text_again")
 _MARK_BARE = """MATCH (n:CueNode) WHERE n.text = '' AND n.kind <> 'source' AND NOT n.marks CONTAINS ' xbare'
 WITH n LIMIT 5000 SET n.marks = n.marks + ' xbare' RETURN count(n)"""
+_UNTITLED = """MATCH (n:CueNode) WHERE n.key > $after AND n.title IS NULL
+RETURN n.key, n.name, n.aliases, n.props ORDER BY n.key LIMIT 1000"""
+_SET_TITLES = "UNWIND $rows AS row MATCH (n:CueNode {key: row[0]}) SET n += row[1]"
+_FORGET_INDEX = "MATCH (m:CueMeta {name: 'log'}) REMOVE m.text"
 _STATE = """OPTIONAL MATCH (s:CueSchema {name: 'schema'}) OPTIONAL MATCH (m:CueMeta {name: 'log'})
 RETURN coalesce(s.version, 0), coalesce(m.text, $first)"""
 _FACTS = "MATCH (f:CueFact) WHERE f.uid > $after RETURN properties(f) ORDER BY f.uid LIMIT 1000"
@@ -42,6 +48,8 @@ def migrate(connection: Connection) -> None:
             f"the memory at {connection.address} has schema {version}, this cuetrail knows up to {VERSION}: upgrade "
             "with `pip install --upgrade cuetrail`"
         )
+    # Earlier versions had an index without titles.
+    text = text if text in TEXT_INDEXES else TEXT_INDEXES[0]
     there = {name for (name,) in connection.reading(lambda tx: rows(tx, "SHOW INDEXES YIELD name RETURN name"))}
     missing = [made for name, made in statements(text).items() if name not in there]
     if missing:
@@ -60,6 +68,8 @@ def migrate(connection: Connection) -> None:
             vector_spaces.make_index(connection, held)
     if 0 < version < BARE_MARKED:
         mark_bare(connection)
+    if 0 < version < TITLED:
+        enter_titles(connection)
     if version < VERSION:
         _reached(connection, VERSION)
 
@@ -68,6 +78,23 @@ def mark_bare(connection: Connection) -> None:
     """Marks nodes that have a name but no text, in a database that was written before searches told them apart."""
     while connection.writing(lambda tx: rows(tx, _MARK_BARE))[0][0]:
         pass
+
+
+def enter_titles(connection: Connection) -> None:
+    """Fills in the search words of titles and headings, in a database that was written before searches read them."""
+
+    def page(tx: Tx, after: int) -> int | None:
+        found = rows(tx, _UNTITLED, after=after)
+        fields = [
+            [key, made.field_props(name, aliases or (), made.unpack(props))] for key, name, aliases, props in found
+        ]
+        rows(tx, _SET_TITLES, rows=fields)
+        return found[-1][0] if found else None
+
+    connection.writing(lambda tx: rows(tx, _FORGET_INDEX))
+    last: int | None = -1
+    while last is not None:
+        last = connection.writing(partial(page, after=last))
 
 
 def _reached(connection: Connection, number: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,10 +16,11 @@ import xxhash
 
 from cuetrail.formulas import bands
 from cuetrail.model import NEW_LIFE, STORYLINE_KINDS, Edge, Fact, Life, Node, Tag
+from cuetrail.model.records import searched_heading, searched_title
 from cuetrail.store.shared.encoding import pack, signed, unsigned
 from cuetrail.store.shared.fact_validity import ACTIVE, until
 from cuetrail.store.vector_space import vector_kind
-from cuetrail.text.normalise import searchable_text, terms_of, unique_terms
+from cuetrail.text.normalise import indexed_terms, searchable_text, terms_of, unique_terms
 
 Props = dict[str, Any]
 
@@ -100,9 +101,16 @@ def node_props(node: Node, key: int, part: int) -> Props:
         "silent": True if is_silent(node) else None,
         "check": check_sum(node),
         "body": " ".join(terms_of(searchable_text(node.name, node.aliases, node.text))),
+        **field_props(node.name, node.aliases, node.props),
         "marks": marks(node, key, part),
         "moment": moment(node.at),
     }
+
+
+def field_props(name: str | None, aliases: Sequence[str], props: Mapping[str, Any]) -> Props:
+    """Returns the words of a node's titles and headings for the search."""
+    title, heading = searched_title(name, aliases, props), searched_heading(props)
+    return {"title": indexed_terms(title), "heading": indexed_terms(heading)}
 
 
 def label_props(tags: Sequence[Tag], buckets: Sequence[str]) -> Props:

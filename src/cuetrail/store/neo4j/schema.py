@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 # Only one of the two exists at a time, except while it is rebuilt.
-TEXT_INDEXES = ("cue_text", "cue_text_again")
+TEXT_INDEXES = ("cue_fields", "cue_fields_again")
 NAME_INDEX = "cue_names"
 UNIQUE = (
     ("CueNode", "uid"), ("CueNode", "key"), ("CueFact", "uid"), ("CueNote", "uid"), ("CueLink", "uid"),
@@ -41,7 +41,7 @@ INDEXED = (
 )  # fmt: skip
 EDGE_INDEXED = (("CUE_EDGE", "part"), ("CUE_EDGE", "part, via"), ("CUE_MENTIONS", "part"))
 # Texts are analysed before they are stored, by the analyser both engines share; the server only splits at spaces.
-SEARCHED = ("body", "labels", "marks", "moment")
+SEARCHED = ("body", "title", "heading", "labels", "marks", "moment")
 
 
 def _name(kind: str, label: str, fields: str) -> str:
@@ -108,7 +108,7 @@ BY_VALUE = ("CREATE INDEX cue_by_fact_said IF NOT EXISTS FOR (n:CueFact) ON (n.s
 POSITIONS = ("CREATE INDEX cue_by_node_part_file_seq IF NOT EXISTS FOR (n:CueNode) ON (n.part, n.file, n.seq)",)
 
 MIGRATIONS: tuple[Sequence[str], ...] = (
-    _first(), FACTS, (), TIME, AHEAD, SORT_KEYS, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE, POSITIONS,
+    _first(), FACTS, (), TIME, AHEAD, SORT_KEYS, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE, POSITIONS, (),
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

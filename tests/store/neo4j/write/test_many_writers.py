@@ -27,7 +27,7 @@ def test_many_writers_with_the_same_labels_are_all_served(server: Login) -> None
 
 def test_writers_that_come_first_at_the_same_moment_make_one_memory(server: Login) -> None:
     with closing(Neo4jStore(server.address)) as store:
-        store.connection.schema(["DROP INDEX cue_text IF EXISTS", "MATCH (s:CueSchema) DELETE s"])
+        store.connection.schema(["DROP INDEX cue_fields IF EXISTS", "MATCH (s:CueSchema) DELETE s"])
         for (name,) in store.connection.reading(
             lambda tx: connection.rows(tx, "SHOW INDEXES YIELD name, type WHERE type = 'VECTOR' RETURN name")
         ):

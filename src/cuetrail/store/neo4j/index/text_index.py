@@ -18,6 +18,7 @@ from cuetrail.store.neo4j.schema import TEXT_INDEXES, text_index
 
 FEW = 1_000
 DEAD_SHARE = 0.05
+FIELDS = ("body", "title", "heading")
 K1, B = 1.2, 0.75
 # The index stores lengths up to this exactly, and of longer ones the four highest bits of what exceeds FREE.
 EXACT, FREE, KEPT_BITS = 40, 24, 4
@@ -72,7 +73,7 @@ def rebuild(connection: Connection) -> None:
 
 
 class Corpus(NamedTuple):
-    """The indexed texts of everyone: the terms of each, the number of texts with each term, and their lengths."""
+    """One field of everyone's memories: the terms of each, the number of texts with each term, and the mean length."""
 
     counts: Mapping[int, Counter[str]]
     holders: Counter[str]
@@ -92,19 +93,20 @@ class Corpus(NamedTuple):
 
 
 class CorpusCache:
-    """A cache of the corpus until something is written."""
+    """A cache of the corpora until something is written."""
 
     def __init__(self) -> None:
-        self._cached: tuple[tuple[int, int], Corpus] | None = None
+        self._cached: tuple[tuple[int, int], dict[str, Corpus]] | None = None
 
-    def read(self, tx: Tx) -> Corpus:
-        """Returns the present texts."""
+    def read(self, tx: Tx) -> dict[str, Corpus]:
+        """Returns the present texts, by field."""
         now, cached = head(tx), self._cached
         if cached is not None and cached[0] == now:
             return cached[1]
-        corpus = _corpus_of(rows(tx, "MATCH (n:CueNode) RETURN n.key, n.body"))
-        self._cached = (now, corpus)
-        return corpus
+        found = rows(tx, f"MATCH (n:CueNode) RETURN n.key, {', '.join(f'n.{field}' for field in FIELDS)}")
+        corpora = {field: _corpus_of([(row[0], row[at]) for row in found]) for at, field in enumerate(FIELDS, 1)}
+        self._cached = (now, corpora)
+        return corpora
 
 
 def _corpus_of(found: Sequence[Sequence[object]]) -> Corpus:

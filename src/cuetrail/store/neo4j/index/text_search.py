@@ -1,5 +1,7 @@
 """Text search on the server's full-text index: BM25, OR over the terms, x2 if a tag or bucket has a query's word.
 
+With field weights a score is the weighted sum of the BM25 of each field, and nothing is doubled.
+
 Texts are analysed before they are stored, by the analyser both engines share, and filters are words of the index too:
 so the index itself returns the exact best of what passes them, however large the memory is. Any document of the true
 best by the x2 rule is among the best by plain BM25 or among the best of those with a matching label.
@@ -7,16 +9,23 @@ best by the x2 rule is among the best by plain BM25 or among the best of those w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
-from cuetrail.model import SearchHit, TextQuery, Where
+from cuetrail.model import FieldWeights, SearchHit, TextQuery, Where
 from cuetrail.store.neo4j.connection import Row, Tx, chunks, rows
 from cuetrail.store.neo4j.ids import RecordId
-from cuetrail.store.neo4j.index.text_index import Corpus, CorpusCache, IndexOutdated, IndexState, index_state
+from cuetrail.store.neo4j.index.text_index import (
+    FIELDS,
+    Corpus,
+    CorpusCache,
+    IndexOutdated,
+    IndexState,
+    index_state,
+)
 from cuetrail.store.neo4j.reader import BY_KIND, HAS_KEY, Reader, node_filter
 from cuetrail.store.neo4j.rows import mark, moment
 from cuetrail.store.search import Factors
@@ -44,9 +53,9 @@ NEAR, BEGUN = 0.2, 0.5
 
 _SEARCH = """CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit}) YIELD node AS n, score
 RETURN n.key, n.id, n.part, n.at, score"""
-_KNOWN = """UNWIND $words AS word CALL (word) {
-  CALL db.index.fulltext.queryNodes($index, $filters + ' +body:"' + word + '"', {limit: 1}) YIELD node
-  RETURN count(node) AS found } WITH word, found WHERE found > 0 RETURN word"""
+_KNOWN = """UNWIND $asked AS one CALL (one) {
+  CALL db.index.fulltext.queryNodes($index, $filters + one[1], {limit: 1}) YIELD node
+  RETURN count(node) AS found } WITH one, found WHERE found > 0 RETURN one[0]"""
 
 
 def any_of(field: str, words: Sequence[str]) -> str:
@@ -95,7 +104,8 @@ class Match(NamedTuple):
 class TextSearch:
     """One query in what a reader sees. `internal` narrows it to internal memories, or to all others.
 
-    With a `corpus` scores are computed from it, otherwise they are the index's own.
+    With `corpora` scores are computed from these, otherwise they are the index's own. Without `weights`, the body is
+    searched and labels double a score.
     """
 
     def __init__(
@@ -104,12 +114,16 @@ class TextSearch:
         where: Where,
         internal: bool | None = None,
         index: IndexState | None = None,
-        corpus: Corpus | None = None,
+        corpora: Mapping[str, Corpus] | None = None,
+        weights: FieldWeights | None = None,
     ) -> None:
         self.reader = reader
         self.tx = reader.tx
         self.index = index or index_state(reader.tx)
-        self.corpus = corpus
+        self.corpora = corpora
+        self.doubles = weights is None
+        by_field = asdict(weights or FieldWeights())
+        self.fields = {field: by_field[field] for field in FIELDS if by_field[field] > 0}
         self.where = where
         self.filters = clauses(reader.parts, where)
         self.condition, self.given = node_filter(where)
@@ -120,37 +134,43 @@ class TextSearch:
 
     def run(self, query: TextQuery, limit: int) -> list[Match]:
         """Returns the best `limit` matches and all that tie with the last; `holds_all` is set only among equals."""
-        if limit <= 0 or not self.reader.parts:
+        if limit <= 0 or not self.reader.parts or not self.fields:
             return []
         phrases = [words for words in map(terms_of, query.phrases) if words]
-        terms = list(dict.fromkeys(terms_of(query.words) + [w for p in phrases for w in p]))[:MOST_TERMS]
-        more = [must(f'body:"{" ".join(p)}"') for p in phrases]
+        most = MOST_TERMS // max(len(self.fields), 1)
+        terms = list(dict.fromkeys(terms_of(query.words) + [w for p in phrases for w in p]))[:most]
+        more = [must(" ".join(self._in_fields(f'"{" ".join(p)}"'))) for p in phrases]
         options = self._options(query, terms)
         if not options:
             return self._newest(limit) if self.narrowed and not query.words.strip() else []
         limit = min(limit, self.index.living + 1)
         # Completed or corrected words count by the index's own score.
-        by_hand = self.corpus if len(options) == len(terms) else None
+        by_hand = self.corpora if len(options) == len(terms) * len(self.fields) else None
         said = [f"+({' '.join(options)})", *self.filters, *more]
         plain = self._collect(said, limit, terms, by_hand)
         labelled = [*said, must(any_of("labels", terms))]
-        boosted = self._collect(labelled, limit, terms, by_hand) if terms and plain else []
+        boosted = self._collect(labelled, limit, terms, by_hand) if terms and plain and self.doubles else []
         return self._best(plain, boosted, limit, terms)
 
     def _options(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
         """Returns the clauses of which a document must match one."""
-        options = [f'body:"{term}"' for term in terms]
+        options = [option for term in terms for option in self._in_fields(f'"{term}"')]
         if query.prefix and (begun := self._begun(query.words)):
-            options.append(f"(body:{begun}*)^{BEGUN}")
+            options += self._in_fields(f"{begun}*", BEGUN)
         near = self._misspelt(query, terms)
-        options += [f'body:"{word}"' for word in near if word not in terms]
-        return options + [f"(body:{word}~{edits(word)})^{NEAR}" for word in near]
+        options += [option for word in near if word not in terms for option in self._in_fields(f'"{word}"')]
+        return options + [option for word in near for option in self._in_fields(f"{word}~{edits(word)}", NEAR)]
+
+    def _in_fields(self, words: str, share: float = 1.0) -> list[str]:
+        """Returns a clause for each searched field, with the weight of the field times `share`."""
+        return [f"({field}:{words})^{weight * share:.9f}" for field, weight in self.fields.items()]
 
     def _begun(self, text: str) -> str:
         """Returns the unfinished last word of a text, "" if there is none."""
         for start in word_beginnings(text):
-            query = " ".join([f"+body:{start}*", *clauses(self.reader.parts, Where(quarantined=True, archived=True))])
-            if self._search(query, 1):
+            begun = " ".join(self._in_fields(f"{start}*"))
+            everything = clauses(self.reader.parts, Where(quarantined=True, archived=True))
+            if self._search(" ".join([f"+({begun})", *everything]), 1):
                 return start
         return ""
 
@@ -167,18 +187,25 @@ class TextSearch:
         asked = sorted(set().union(*forms.values())) if forms else []
         everything = " ".join(clauses(self.reader.parts, Where(quarantined=True, archived=True)))
         given = {"index": self.index.name, "filters": everything}
-        known = {row[0] for some in chunks(asked) for row in rows(self.tx, _KNOWN, words=some, **given)}
+        options = [[word, " +(" + " ".join(self._in_fields(f'"{word}"')) + ")"] for word in asked]
+        known = {row[0] for some in chunks(options) for row in rows(self.tx, _KNOWN, asked=some, **given)}
         return [word for word in words if known.isdisjoint(forms[word])]
 
     def _search(self, query: str, limit: int) -> list[Row]:
         return rows(self.tx, _SEARCH, index=self.index.name, query=query, limit=limit)
 
-    def _collect(self, said: Sequence[str], limit: int, terms: Sequence[str], corpus: Corpus | None) -> list[Match]:
-        """Returns at least the `limit` best, and all that tie with the last of them; with a corpus, all there are."""
+    def _collect(
+        self, said: Sequence[str], limit: int, terms: Sequence[str], corpora: Mapping[str, Corpus] | None
+    ) -> list[Match]:
+        """Returns at least the `limit` best, and all that tie with the last of them; with corpora, all there are."""
         query, size = " ".join(said), limit + SPARE
-        if corpus is not None:
+        if corpora is not None:
             every = self._search(query, self.index.living + SPARE)
-            return [Match(RecordId(*hit[:3]), hit[3], corpus.score(hit[0], terms) * SCALE, False) for hit in every]
+            scores = [sum(w * corpora[field].score(hit[0], terms) for field, w in self.fields.items()) for hit in every]
+            return [
+                Match(RecordId(*hit[:3]), hit[3], score * SCALE, False)
+                for hit, score in zip(every, scores, strict=True)
+            ]
         while True:
             hits = self._search(query, size)
             if len(hits) < size or hits[-1][4] < hits[limit - 1][4] * (1 - 2 * TIE):
@@ -197,9 +224,10 @@ class TextSearch:
 
     def _holding_all(self, terms: Sequence[str], keys: Sequence[int | str]) -> set[int | str]:
         """Returns the nodes, of these, that contain every term."""
-        query = "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN key, n.body"
+        said = " + ' ' + ".join(f"coalesce(n.{field}, '')" for field in self.fields)
+        query = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN key, {said}"
         found = (row for some in chunks(list(dict.fromkeys(keys))) for row in rows(self.tx, query, keys=some))
-        return {key for key, body in found if set(terms) <= set(body.split())}
+        return {key for key, words in found if set(terms) <= set(words.split())}
 
     def _newest(self, limit: int) -> list[Match]:
         """Returns the newest nodes that pass the filters, for a search without words."""
@@ -247,11 +275,11 @@ def search(
     now = index_state(reader.tx)
     if now.is_outdated() and not anyway:
         raise IndexOutdated
-    corpus = corpora.read(reader.tx) if now.is_small() else None
+    texts = corpora.read(reader.tx) if now.is_small() else None
     matches = [
         (match, factor)
         for internal, factor in sides_by_factor(factors)
-        for match in TextSearch(reader, where, internal, now, corpus).run(query, limit)
+        for match in TextSearch(reader, where, internal, now, texts, query.fields).run(query, limit)
     ]
     names = reader.ids.names(match.record for match, _ in matches)
     order = [

@@ -117,13 +117,14 @@ class Forgetting:
 
     The batches of `along` are written in the same transaction, each to its scope; after the tombstones, which keep out
     what would replace a forgotten node under its name. The texts of `id_only` nodes are not forgotten: other nodes may
-    say the same.
+    say the same. Nor are the `shared` paragraphs, given as bare words: other files contain them too.
     """
 
     purge: bool = False
     progress: Progress | None = None
     along: Mapping[Scope, Batch] = field(default_factory=dict)
     id_only: Collection[str] = ()
+    shared: Collection[str] = ()
 
 
 FORGETTING = Forgetting()

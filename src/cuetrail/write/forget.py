@@ -7,18 +7,19 @@ removed from the file and stay elsewhere.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from cuetrail.dream.reconcile import invalidate
 from cuetrail.errors import MirrorError
 from cuetrail.facts.resolve import nodes_of, require_node, require_own
 from cuetrail.mirror import sync_registered
-from cuetrail.model import Node, Scope
+from cuetrail.model import Node, Scope, TextQuery, Where
 from cuetrail.session import Session
 from cuetrail.store.shared.ids import own_nodes
-from cuetrail.store.shared.tombstones import bare_words
+from cuetrail.store.shared.tombstones import bare_words, paragraphs
 from cuetrail.store.write import Batch, Forgetting, Progress
 from cuetrail.text.names import clear_name_caches
 from cuetrail.write.batch_facts import facts_outliving_forgotten
@@ -28,6 +29,9 @@ from cuetrail.write.pipeline import write
 
 BOILERPLATE_FILES = 3
 """Words in at least this many other files are boilerplate. Copies, which share most of a file's text, do not count."""
+# Paragraphs of at most so many characters are looked for in other files, at most so many of them, each in so many hits.
+BOILERPLATE_CHARS, BOILERPLATE_SEARCHES, BOILERPLATE_HITS = 300, 200, 20
+WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +39,16 @@ class Doomed:
     """The nodes that `forget` removes: those that were `meant`, and their `copies`.
 
     `common` are examples of boilerplate in a forgotten file, which stays elsewhere. `id_only` are the ids of nodes that
-    are removed without a tombstone for their words. `subjects` are the ids that were named themselves: every fact
-    about them goes. Of other notes only the facts that their own files state go.
+    are removed without a tombstone for their words, `shared` the bare words of paragraphs that leave none, because
+    other files contain them too. `subjects` are the ids that were named themselves: every fact about them goes. Of
+    other notes only the facts that their own files state go.
     """
 
     meant: tuple[Node, ...]
     copies: tuple[Node, ...] = ()
     common: tuple[Node, ...] = ()
     id_only: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
     subjects: frozenset[str] = frozenset()
 
     @property
@@ -80,6 +86,7 @@ def plan_forget(session: Session, ids: Sequence[str], source: str | None) -> Doo
         tuple(node for node in copies if bare_words(node) not in common),
         tuple({bare_words(node): node for node in texts if bare_words(node) in common}.values()),
         frozenset(id_only),
+        _shared_paragraphs(session, texts, meant),
         frozenset(subjects),
     )
 
@@ -99,6 +106,23 @@ def _boilerplate(texts: Sequence[Node], copies: Sequence[Node]) -> set[str]:
     shared = Counter(source for sources in where.values() for source in sources)
     whole_copies = {source for source, number in shared.items() if 2 * number > len(own)}
     return {words for words, sources in where.items() if len(sources - whole_copies) >= BOILERPLATE_FILES}
+
+
+def _shared_paragraphs(session: Session, texts: Sequence[Node], meant: Collection[str]) -> frozenset[str]:
+    """Returns the bare words of those paragraphs of these passages that BOILERPLATE_FILES other files contain.
+
+    Only short ones are looked for, since boilerplate is short, and only so many.
+    """
+    found: set[str] = set()
+    blocks = {one for node in texts for one in (paragraphs(node.text) if "\n\n" in node.text else ())}
+    short = sorted(one for one in blocks if len(one) <= BOILERPLATE_CHARS)
+    for words in short[:BOILERPLATE_SEARCHES]:
+        query = TextQuery(" ".join(WORD.findall(words)))
+        hits = session.store.text(session.scope, query, BOILERPLATE_HITS, Where(), nodes=True)
+        nodes = [hit.node for hit in hits if hit.node is not None and hit.node.id not in meant]
+        if len({node.source for node in nodes if words in paragraphs(node.text)}) >= BOILERPLATE_FILES:
+            found.add(words)
+    return frozenset(found)
 
 
 def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | None, now: int) -> list[str]:
@@ -123,7 +147,7 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
         invalidate(store, partition, batch, leaving)
         if batch != Batch():
             along[partition] = batch
-    how = Forgetting(purge, progress, along, id_only)
+    how = Forgetting(purge, progress, along, id_only, doomed.shared)
     gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, how))
     clear_name_caches()
     teams = {partition.share for partition in homes if partition.share}

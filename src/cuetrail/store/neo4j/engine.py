@@ -190,7 +190,7 @@ class Neo4jStore:
         def work(tx: Tx) -> list[str]:
             # Every partition is locked before the change log: nobody who holds the log waits for a partition.
             first, others = Neo4jTransaction(tx, scope), [Neo4jTransaction(tx, *pair) for pair in keys.items()]
-            forgotten = forget(first, ids, now, how.id_only)
+            forgotten = forget(first, ids, now, how.id_only, how.shared)
             for other, batch in zip(others, how.along.values(), strict=True):
                 write_batch(other, batch)
             if forgotten:

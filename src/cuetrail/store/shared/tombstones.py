@@ -1,8 +1,9 @@
 """Tombstones keep forgotten memories from coming back. A tombstone is a hash, it holds no content.
 
-A forgotten memory leaves hashes of its id, text and bare words, and of each of its sentences and lines. Bare words are
-the text without the speaker of a chat, list marks, the final full stop and markup. A new text matches if it says the
-same, or if it consists of forgotten sentences alone, as when a file is cut into other paragraphs than before. A text
+A forgotten memory leaves hashes of its id, of its text and bare words, of those of each paragraph, and of each of its
+sentences and lines. A paragraph thus stays away also where a file is joined into other passages. Bare words are the
+text without the speaker of a chat, list marks, the final full stop and markup. A new text matches if it says the same,
+or if it consists of forgotten sentences alone, as when a file is cut into other paragraphs than before. A text
 that has forgotten sentences or lines among others is redacted: the others stay. Texts that are too short to identify a
 memory, such as "Thanks!", do not count.
 """
@@ -39,6 +40,7 @@ _MARK = r"[-*+•>|–—]|#{1,6}|\d{1,3}[.)]|[a-z]\)|\[[ x]\]|(?:user|assistant
 _CELL = r"\|(?![^\[\]\n]{0,99}\]\])"
 _SENTENCE = re.compile(rf"{_END}|\n(?=\s*(?:\n|(?:{_MARK})\s))", re.IGNORECASE)
 _LINE = re.compile(r"\n")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _PIECE = re.compile(rf"{_END}|\n|{_CELL}")
 _BEFORE = re.compile(rf"(?:(?:{_MARK})\s+|[\"'“‘«(\[*_]+)++")
 # A speaker's name inside the text: one or two words before a colon.
@@ -114,9 +116,9 @@ class TextHashes:
         return TombstoneMatch(found, "" if found & self.whole else _without(self.text, spans))
 
 
-def node_tombstones(node: Node) -> list[str]:
+def node_tombstones(node: Node, shared: Collection[str] = ()) -> list[str]:
     """Returns the hashes that a forgotten node leaves."""
-    return [id_hash(node.id), *text_tombstones(_text(node), _speaker(node))]
+    return [id_hash(node.id), *text_tombstones(_text(node), _speaker(node), shared)]
 
 
 def text_hashes(node: Node) -> TextHashes:
@@ -224,14 +226,16 @@ def remove_tombstones(table: TombstoneTable, nodes: Iterable[Node], matches: Map
 
 
 def add_tombstones(
-    tx: WriteTransaction, partition: int, nodes: Sequence[Node], now: int, id_only: Collection[str] = ()
-) -> None:
+    tx: WriteTransaction, partition: int, nodes: Sequence[Node], now: int, id_only: Collection[str] = (),
+    shared: Collection[str] = (),
+) -> None:  # fmt: skip
     """Leaves tombstones for nodes of a partition and for their earlier texts, which are removed.
 
-    Nodes in `id_only` leave a tombstone of their id alone, because others say the same.
+    Nodes in `id_only` leave a tombstone of their id alone, because others say the same. So do others say the `shared`
+    paragraphs, which leave none.
     """
     ids = [node.id for node in nodes]
-    hashes = [hash_ for n in nodes for hash_ in ([id_hash(n.id)] if n.id in id_only else node_tombstones(n))]
+    hashes = [hash_ for n in nodes for hash_ in ([id_hash(n.id)] if n.id in id_only else node_tombstones(n, shared))]
     for id_, text in tx.earlier_texts(partition, ids):
         if id_ not in id_only:
             hashes += text_tombstones(text)
@@ -272,18 +276,27 @@ def _hash(kind: str, words: str) -> str:
     return hashlib.blake2b(f"{kind} {words}".encode(), digest_size=16, person=b"cuetrail.text").hexdigest()
 
 
-def text_tombstones(text: str, speaker: str = "") -> list[str]:
-    """Returns the hashes that a forgotten text leaves."""
+def text_tombstones(text: str, speaker: str = "", shared: Collection[str] = ()) -> list[str]:
+    """Returns the hashes that a forgotten text leaves: none of `shared` paragraphs alone, which others contain too."""
     if not text:
         return []
     plain = undisguised(text)
-    return [*_tombstones(text, speaker), *(_tombstones(plain, speaker) if plain != text else ())]
+    return [*_tombstones(text, speaker, shared), *(_tombstones(plain, speaker, shared) if plain != text else ())]
 
 
-def _tombstones(text: str, speaker: str) -> list[str]:
+def paragraphs(text: str, speaker: str = "") -> list[str]:
+    """Returns the bare words of the paragraphs of a text, and of what its speaker says, if they identify a text."""
+    said = re.split(rf"\n(?={re.escape(speaker)}: )", text) if speaker else [text]
+    found = (bare(one, speaker) for some in said for one in _BLANK_LINE.split(some))
+    return [words for words in dict.fromkeys(found) if len(words) >= SHORTEST]
+
+
+def _tombstones(text: str, speaker: str, shared: Collection[str]) -> list[str]:
     words = bare(text, speaker)
     parts = dict.fromkeys(one for cut in _CUTS for one in _parts(text, cut, norm_name(speaker)) if one != words)
-    found = [_hash("text", norm_name(text)), *([_hash("words", words)] if len(words) >= SHORTEST else [])]
+    whole = {words} if len(words) >= SHORTEST else set[str]()
+    blocks = whole.union(one for one in paragraphs(text, speaker) if one not in shared)
+    found = [_hash("text", norm_name(text)), *(_hash("words", one) for one in sorted(blocks))]
     return found + [_hash("part", one) for one in parts]
 
 

@@ -58,11 +58,13 @@ def write_batch(tx: WriteTransaction, batch: Batch) -> Written:
     return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)), tuple(sorted(cut)))
 
 
-def forget(tx: WriteTransaction, ids: Sequence[str], now: int, id_only: Collection[str] = ()) -> list[str]:
+def forget(
+    tx: WriteTransaction, ids: Sequence[str], now: int, id_only: Collection[str] = (), shared: Collection[str] = ()
+) -> list[str]:
     """Removes the user's own nodes with these ids for good and leaves tombstones; returns the ids that were there.
 
     Facts extracted from the nodes go too, and so do entities made for these alone. Nodes in `id_only` leave a
-    tombstone of their id, but none of their text, because others say the same.
+    tombstone of their id, but none of their text, because others say the same; likewise `shared` paragraphs.
     """
     found = tx.find_own(ids)
     keys = list(found.values())
@@ -70,7 +72,7 @@ def forget(tx: WriteTransaction, ids: Sequence[str], now: int, id_only: Collecti
     for partition, node in tx.nodes.read(keys):
         by_partition.setdefault(partition, []).append(node)
     for partition, nodes in sorted(by_partition.items()):
-        add_tombstones(tx, partition, nodes, now, {plain(id_) for id_ in id_only})
+        add_tombstones(tx, partition, nodes, now, {plain(id_) for id_ in id_only}, shared)
     sources = tx.sources_of(keys)
     _remove_nodes(tx, keys)
     _remove_nodes(tx, forget_extracted(tx, [plain(id_) for id_ in found]))

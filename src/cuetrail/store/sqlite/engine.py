@@ -241,7 +241,7 @@ class SqliteStore:
         self.count_accesses()
         with self.db.writing() as db:
             tx = SqliteTransaction(db, self.db.path, scope)
-            forgotten = forget(tx, ids, now, how.id_only)
+            forgotten = forget(tx, ids, now, how.id_only, how.shared)
             tx.remove_unused_paths()
             tx.log()
             for partition, more in how.along.items():

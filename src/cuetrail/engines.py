@@ -17,13 +17,17 @@ from cuetrail.store.write import Progress
 
 
 def open_store(address: str) -> Store:
-    """Returns the engine, opened. Raises MemoryError_ for a folder that cannot be used."""
+    """Returns the engine, opened. Raises MemoryError_ for a folder that cannot be used.
+
+    A memory that may not be written to is opened for reading.
+    """
     if on_server(address):
         return _open_server(address)
-    from cuetrail.store.sqlite import SqliteStore
+    from cuetrail.store.sqlite import ReadOnlyStore, SqliteStore, is_read_only
 
     try:
-        return SqliteStore(Path(address).expanduser())
+        folder = Path(address).expanduser()
+        return ReadOnlyStore(folder) if is_read_only(folder) else SqliteStore(folder)
     except OSError as error:
         raise MemoryError_(
             f"{address} cannot be used as a memory's directory ({error.strerror or error}): choose another"

@@ -19,9 +19,16 @@ CuetrailError
 
 from __future__ import annotations
 
+# A message may quote what a caller gave, which may be megabytes; the advice is at the end.
+_LONGEST, _ADVICE = 4_000, 1_000
+
 
 class CuetrailError(Exception):
-    """Root of all errors raised on purpose by cuetrail."""
+    """Root of all errors raised on purpose by cuetrail. A very long message is shortened in its middle."""
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        return said if len(said) <= _LONGEST else f"{said[: _LONGEST - _ADVICE]} … {said[-_ADVICE:]}"
 
 
 class InputError(CuetrailError, ValueError):

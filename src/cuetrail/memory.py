@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy as copy_of
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Unpack
@@ -71,6 +72,7 @@ from cuetrail.transfer.export_file import export_file
 from cuetrail.transfer.import_file import ImportReport, import_file
 from cuetrail.validation import queries as valid
 from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen, make_where
+from cuetrail.validation.limits import MOST_ITEMS
 from cuetrail.validation.ready_records import find_faulty
 from cuetrail.validation.records import make_scope
 from cuetrail.write import edges, facts
@@ -600,8 +602,8 @@ class Memory:
         is skipped.
         """
         return dream_and_log(
-            self.session, only=list(only), dry_run=dry_run, everyone=everyone, zone=zone, tagger=tagger, teller=teller,
-            progress=progress, now=_time(now),
+            self.session, only=list(islice(only, MOST_ITEMS["only"])), dry_run=dry_run, everyone=everyone, zone=zone,
+            tagger=tagger, teller=teller, progress=progress, now=_time(now),
         )  # fmt: skip
 
     def dreams(self) -> list[Dreamt]:

@@ -83,8 +83,8 @@ def test_a_budget_that_is_none_is_an_error(memory: Memory, wrong: Budget) -> Non
 
 def test_a_recall_counts_by_the_tokenizer_it_is_given(memory: Memory) -> None:
     memory.add("one two three four", now=1)
-    assert memory.recall("two", budget=Budget(tokens=5), count_tokens=lambda text: len(text.split())).text
-    assert not memory.recall("two", budget=Budget(tokens=4), count_tokens=lambda text: len(text.split())).text
+    assert memory.recall("two", budget=Budget(tokens=6), count_tokens=lambda text: len(text.split())).text
+    assert not memory.recall("two", budget=Budget(tokens=5), count_tokens=lambda text: len(text.split())).text
 
 
 # --- what is said about an answer

@@ -13,7 +13,7 @@ from cuetrail.errors import InputError
 from cuetrail.formulas import estimated_tokens, share, shares
 from cuetrail.model import Scope, Where
 from cuetrail.recall.query import parse_cue
-from cuetrail.recall.render.text import CUT_MARK, SEPARATOR, line, render, two_lists
+from cuetrail.recall.render.text import CUT_MARK, QUOTE, SEPARATOR, line, render, two_lists
 from cuetrail.recall.stage_types import RecallContext, Scored
 from cuetrail.store.ports import Store
 
@@ -95,7 +95,7 @@ def test_a_share_is_used_to_its_last_character() -> None:
     assert (len(shown.anchors), len(shown.walkers)) == (1, 1)
     # One character more on either side and it no longer fits, but can be cut: more than 200 are left.
     text, shown = told(of_length(701), walkers, 1000)
-    assert text.startswith("x" * 600)
+    assert text.startswith(QUOTE + "x" * 600)
     assert CUT_MARK in text
     assert len(text) <= 1000
     text, shown = told(anchors, of_length(299), 1000)
@@ -147,7 +147,7 @@ def test_with_spill_no_room_is_left_that_an_anchor_would_have_filled() -> None:
 
 def test_two_lists_are_never_mixed() -> None:
     text, shown = told(hits("low"), hits("high"), 1000)
-    assert text == "low [n0]\n\nhigh [n0]"
+    assert text == "> low [n0]\n\n> high [n0]"
     assert [hit.node.text for hit in (*shown.anchors, *shown.walkers)] == ["low", "high"]
 
 
@@ -183,7 +183,7 @@ def test_a_memory_that_is_cut_says_where_it_is_from_unless_that_takes_half_of_th
 def test_nothing_that_is_read_as_one_character_is_cut(sign: str) -> None:
     for size in range(300, 320):
         text, _ = render(hits(sign * 200), size, len)
-        said = text.removesuffix(f"{CUT_MARK} [n0]")
+        said = text.removeprefix(QUOTE).removesuffix(f"{CUT_MARK} [n0]")
         whole, rest = divmod(len(said), len(sign))
         # The vowel belongs to the letter before it, which may stand apart from the one before that.
         assert said == sign * whole + sign[:rest]
@@ -200,15 +200,15 @@ def test_no_word_is_cut_where_another_ended_past_half_of_the_room() -> None:
 @pytest.mark.parametrize("end", [". ", "! ", "? ", ".\n", "… ", "؟ ", "۔ ", "। ", "። ", "。", "！", "？", "｡"])
 def test_sentences_end_in_every_script(end: str) -> None:
     text, _ = render(hits("x" * 250 + end + "Y" * 600), 400, len)
-    assert text == "x" * 250 + end.strip() + CUT_MARK + " [n0]"
+    assert text == QUOTE + "x" * 250 + end.strip() + CUT_MARK + " [n0]"
 
 
 def test_a_cut_is_made_at_a_sentence_end_past_half_of_the_rest() -> None:
     early, late = "Short. " + "x" * 600, "x" * 230 + " end. " + "y" * 600
     text, _ = render(hits(early), 400, len)
-    assert text == early[:393] + CUT_MARK + " [n0]"
+    assert text == QUOTE + early[:391] + CUT_MARK + " [n0]"
     text, _ = render(hits(late), 400, len)
-    assert text == late[: late.index("end.") + 4] + CUT_MARK + " [n0]"
+    assert text == QUOTE + late[: late.index("end.") + 4] + CUT_MARK + " [n0]"
 
 
 # --- never over it
@@ -328,8 +328,8 @@ def test_tokens_are_counted_by_the_tokenizer_that_is_given(memory: Memory) -> No
     def found(size: int, measure: Measure | None) -> list[str]:
         return [hit.node.id for hit in memory.tag_walk("kite", budget=Budget(tokens=size), count_tokens=measure).hits]
 
-    # Five words of the anchor with its id, four of the walker: 7 and 3 of a budget of ten, 9 and 4 of one of 13.
-    assert (found(6, words), found(10, words), found(13, words)) == ([], ["a"], ["a", "b"])
+    # Six words of the anchor with its mark and id, five of the walker: 7 and 3 of a budget of ten, 11 and 6 of 17.
+    assert (found(6, words), found(10, words), found(17, words)) == ([], ["a"], ["a", "b"])
     # By letters it is more.
     assert (found(10, None), found(13, None)) == ([], ["a"])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import gzip
 import json
 import os
 import shutil
@@ -546,3 +547,47 @@ def test_an_export_comes_in_without_the_sentences_that_were_forgotten_here(memor
     assert node is not None
     assert node.text == "The boat leaves on Friday. Dinner is at seven."
     assert memory.stats().vectors == 1
+
+
+# --- hostile files
+
+
+def test_a_packed_file_that_unpacks_to_a_thousand_times_its_size_is_refused(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "bomb.jsonl.gz"
+    with gzip.open(path, "wb", 1) as file:
+        file.write(b'{"cuetrail": 1}\n{"type": "node", "id": "bomb", "text": "')
+        for _ in range(140):
+            file.write(b"x" * 1_000_000)
+        file.write(b'"}\n')
+    with pytest.raises(ReadError, match="unpacks to more than 100 times its size"):
+        memory.import_(path)
+    assert memory.get("bomb") is None
+
+
+def test_a_line_that_is_too_long_is_left_out_and_the_others_are_taken(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cuetrail.transfer.jsonl.MOST_LINE_BYTES", 1_000)
+    monkeypatch.setattr("cuetrail.transfer.jsonl.CHUNK_BYTES", 100)
+    lines = ['{"cuetrail": 1}', '{"type": "node", "id": "first", "text": "one"}']
+    lines += [json.dumps({"type": "node", "id": "long", "text": "x" * 5_000})]
+    lines += ['{"type": "node", "id": "last", "text": "two"}']
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    report = memory.import_(tmp_path / "a.jsonl")
+    assert [error.error for error in report.errors] == ["line 3 has more than 1000 bytes: it was left out"]
+    assert [memory.get(id_) is not None for id_ in ("first", "long", "last")] == [True, False, True]
+
+
+def test_a_file_of_another_system_that_is_too_large_is_refused(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cuetrail.transfer.formats.text_files.MOST_BYTES", 1_000)
+    (tmp_path / "mem0.json").write_text(json.dumps({"results": [{"id": "a", "memory": "x" * 2_000}]}))
+    with pytest.raises(ReadError, match="more than 1000 bytes unpacked"):
+        memory.import_(tmp_path / "mem0.json", format="mem0")
+
+
+def test_of_very_many_errors_the_first_are_listed_and_the_others_counted(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"cuetrail": 1}\n' + '{"type": "none"}\n' * 10_005)
+    errors = memory.import_(tmp_path / "a.jsonl").errors
+    assert (len(errors), errors[-1].error) == (10_001, "5 more parts were left out")

@@ -156,9 +156,14 @@ def words_in_names(name: str | None, aliases: Iterable[str]) -> set[str]:
     return {word for one in (name or "", *aliases) for word in name_words(one)}
 
 
+def one_line(text: str) -> str:
+    """Returns the text on one line, with single spaces."""
+    return " ".join(text.split())
+
+
 def snippet(text: str, width: int = 80) -> str:
     """Returns the beginning of a text on one line, cut at a word to at most `width` characters."""
-    line = " ".join(text.split())
+    line = one_line(text)
     if len(line) <= width:
         return line
     cut = line[: width - 1]

@@ -26,13 +26,15 @@ from cuetrail.store.vector_space import VectorSpace, vector_kind
 from cuetrail.store.write import Batch, Progress, Stated
 from cuetrail.transfer.formats import registry
 from cuetrail.transfer.formats.registry import recognise
-from cuetrail.transfer.formats.text_files import unpacked
-from cuetrail.transfer.jsonl import ExportLine, add_to_batch, load_lines, read_header, required_ids
+from cuetrail.transfer.formats.text_files import HEAD_BYTES, unpacked
+from cuetrail.transfer.jsonl import ExportLine, add_to_batch, load_lines, read_header, required_ids, short_lines
 from cuetrail.validation.ready_records import ready_record
 from cuetrail.write.links import LinkChange
 from cuetrail.write.pipeline import follow_up, write
 
-RECORDS_AT_ONCE = 2_000
+RECORDS_AT_ONCE, CHARS_AT_ONCE = 2_000, 20_000_000
+MOST_ERRORS = 10_000
+"""So many errors are listed; the others are counted."""
 # Records that refer to no other record, and are therefore written first.
 _INDEPENDENT = (Node, SourceFile, Version, Tombstone)
 
@@ -56,6 +58,18 @@ class ImportReport:
     cut: int = 0
     errors: tuple[FileError, ...] = ()
     notices: tuple[str, ...] = ()
+
+
+class _FirstErrors(list[FileError]):
+    """The first errors of an import. A hostile file may have millions, so `more` only counts the others."""
+
+    more = 0
+
+    def append(self, error: FileError) -> None:
+        if len(self) < MOST_ERRORS:
+            super().append(error)
+        else:
+            self.more += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +103,7 @@ def _import(target: Target, path: Path, format: str | None, progress: Progress |
     recognised = recognise(path, format)
     with unpacked(path) as plain:
         if recognised not in registry.INGESTED:
-            errors: list[FileError] = []
+            errors = _FirstErrors()
             if recognised == "cuetrail":
                 report = _import_own(target, plain, errors, progress)
             else:
@@ -97,9 +111,9 @@ def _import(target: Target, path: Path, format: str | None, progress: Progress |
                 lines = (ExportLine(0, None, record) for record in records)
                 report = _import_lines(target, lines, str(plain), errors, progress)
             # Errors name the file that was given, not the unpacked copy.
-            return replace(
-                report, errors=tuple(replace(e, path=str(path)) if e.path == str(plain) else e for e in report.errors)
-            )
+            listed = [replace(e, path=str(path)) if e.path == str(plain) else e for e in report.errors]
+            more = [FileError(str(path), f"{errors.more} more parts were left out")] if errors.more else []
+            return replace(report, errors=(*listed, *more))
         if plain != path:
             raise InputError(f"{path} is compressed, and chats are followed in their own file: unpack it, import that")
     return _ingest(target, path / registry.CHATS if (path / registry.CHATS).is_file() else path, progress)
@@ -122,9 +136,9 @@ def _ingest(target: Target, path: Path, progress: Progress | None) -> ImportRepo
 def _import_own(target: Target, path: Path, errors: list[FileError], progress: Progress | None) -> ImportReport:
     """Imports an export of cuetrail. Vectors of another model are left out; the memory's embedder makes new ones."""
     with path.open("rb") as file:
-        space = read_header(file.readline(), str(path))
+        space = read_header(file.readline(HEAD_BYTES), str(path))
         dim = space.dim if space is not None and space == target.space else None
-        lines = load_lines(file, dim, lambda problem: errors.append(FileError(str(path), problem)))
+        lines = load_lines(short_lines(file), dim, lambda problem: errors.append(FileError(str(path), problem)))
         report = _import_lines(target, lines, str(path), errors, progress)
     if space is None or dim is not None:
         return report
@@ -171,7 +185,7 @@ def _import_lines(
     checked = _accepted(target, lines, path, errors)
     if target.store.stats(target.scope).tombstones:
         checked = _without_new_dreams(target, checked, forgotten)
-    while batch := list(islice(checked, RECORDS_AT_ONCE)):
+    while batch := _batch(checked):
         nodes = [line.record for line in batch if isinstance(line.record, Node)]
         redacted = target.store.redacted_texts(target.scope, nodes)
         forgotten |= {id_ for id_, text in redacted.items() if not text}
@@ -195,6 +209,17 @@ def _import_lines(
     _announce(target, dreamt)
     numbers: Any = counts
     return ImportReport(**numbers, errors=tuple(errors))
+
+
+def _batch(lines: Iterator[ExportLine]) -> list[ExportLine]:
+    """Returns the next lines to write at once: few if they are long."""
+    found, size = list[ExportLine](), 0
+    for line in lines:
+        found.append(line)
+        size += line.size
+        if len(found) >= RECORDS_AT_ONCE or size >= CHARS_AT_ONCE:
+            break
+    return found
 
 
 def _accepted(target: Target, lines: Iterator[ExportLine], path: str, errors: list[FileError]) -> Iterator[ExportLine]:
@@ -224,7 +249,7 @@ def _without_new_dreams(target: Target, lines: Iterator[ExportLine], skipped: se
     They may be made of forgotten texts, and single words match no tombstone. The next dream makes them anew of the
     texts that are here. Adds the ids of storylines that are left out to `skipped`.
     """
-    while some := list(islice(lines, RECORDS_AT_ONCE)):
+    while some := _batch(lines):
         stored = target.store.get(target.scope, [line.record.id for line in some if isinstance(line.record, Node)])
         for line in some:
             node = line.record

@@ -11,11 +11,12 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, BinaryIO, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from cuetrail.errors import ReadError
+from cuetrail.files import CHUNK_BYTES
 from cuetrail.model import Edge, Fact, Life, Link, Mention, Node, Note, SourceFile, Tag, Tombstone, Version
 from cuetrail.store.read import Record
 from cuetrail.store.vector_space import VectorSpace
@@ -37,12 +38,13 @@ _EDGE_TYPE = "relation"
 
 @dataclass(frozen=True, slots=True)
 class ExportLine:
-    """One record of an export, with its line number, team and vector."""
+    """One record of an export, with its line number, team, vector and size in characters."""
 
     number: int
     team: str | None
     record: Record
     vector: bytes | None = None
+    size: int = 0
 
 
 def header(space: VectorSpace | None = None) -> str:
@@ -93,13 +95,28 @@ def _plain(record: Any) -> dict[str, Any]:
     return found
 
 
+MOST_LINE_BYTES = 64_000_000
+"""The longest line that an import reads."""
+
+
+def short_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yields the lines of a file; of one that is too long, only so much that it is seen to be."""
+    while line := file.readline(MOST_LINE_BYTES + 1):
+        yield line
+        rest = line if len(line) > MOST_LINE_BYTES else b""
+        while rest and not rest.endswith(b"\n"):
+            rest = file.readline(CHUNK_BYTES)
+
+
 def load_lines(lines: Iterable[bytes], dim: int | None, report: Callable[[str], None]) -> Iterator[ExportLine]:
     """Yields the records after the header, with vectors of dimension `dim` (None: without vectors).
 
     Leaves out lines that are not records and reports them with their number.
     """
     for number, raw in enumerate(lines, 2):
-        if raw.strip():
+        if len(raw) > MOST_LINE_BYTES:
+            report(f"line {number} has more than {MOST_LINE_BYTES} bytes: it was left out")
+        elif raw.strip():
             try:
                 yield _load(number, raw.decode(), dim)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -125,7 +142,7 @@ def _load(number: int, raw: str, dim: int | None) -> ExportLine:
             line[name] = tuple(line[name])
     if team is not None and not isinstance(team, str):
         raise TypeError(f"team cannot be {team!r:.40}")
-    return ExportLine(number, team, _checked(kind(**line)), _vector(vector, dim))
+    return ExportLine(number, team, _checked(kind(**line)), _vector(vector, dim), len(raw))
 
 
 def _vector(packed: Any, dim: int | None) -> bytes | None:

@@ -25,7 +25,7 @@ from cuetrail.model.records import make_tags, norm_buckets
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.text.normalise import storable
 from cuetrail.text.similarity import MEASURES
-from cuetrail.validation.limits import MOST, MOST_ITEMS, TIMES
+from cuetrail.validation.limits import MOST, MOST_ITEMS, TIMES, WORD_CHARS
 
 PROVENANCES, MODES, RANKS, CLAIMS = get_args(Provenance), get_args(Mode), get_args(Rank), get_args(Claim)
 RETENTIONS = get_args(Retention)
@@ -313,6 +313,8 @@ def words(field: str, given: Any) -> Sequence[str]:
     for word in given:
         if not isinstance(word, str):
             raise InputError(f"{field} must be a list of texts; {word!r:.60} in it is none")
+        if len(word) > WORD_CHARS:
+            raise InputError(f"{field} may have texts of at most {WORD_CHARS} characters: shorten {word!r:.60}")
     texts: Sequence[str] = given
     return texts
 

@@ -41,6 +41,9 @@ MOST_ITEMS: Mapping[str, int] = {
 }
 """The most items of each argument that is a list."""
 
+WORD_CHARS = 10_000
+"""The most characters of a text in such a list, such as a tag."""
+
 PROPS_DEPTH = 32
 """How deep the properties of a record may be nested: {"a": {"b": 1}} is 2 deep."""
 

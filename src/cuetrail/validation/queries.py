@@ -39,11 +39,15 @@ _TIES = (*_BOUNDS, "relationship_types", "exclude_relationship_types")
 _POSITION = re.compile(r"(-?\d{1,18})\.(\d{1,18})")
 
 
+# A list may repeat a text, but no more than so many items of it are read.
+_MOST_READ = 1_000
+
+
 def make_queries(given: Iterable[Any], matches: tuple[str, ...]) -> tuple[Query, ...]:
     """Returns the queries, each once. Raises InputError for a wrong one, or if there is nothing to look for."""
     found: dict[str, Query] = {}
     # One more than may be asked is enough for the refusal.
-    for one in given:
+    for one in islice(given, _MOST_READ):
         if len(found) > MOST_QUERIES:
             break
         query = _query(one)
@@ -75,7 +79,7 @@ def _query(given: Any) -> Query:
 def make_matches(given: Iterable[Any]) -> tuple[str, ...]:
     """Returns the texts to match names with, each once and without empty ones. Raises InputError."""
     found: dict[str, None] = {}
-    for one in given:
+    for one in islice(given, _MOST_READ):
         if len(found) > MOST_MATCHES + 1:
             break
         if not isinstance(one, str):

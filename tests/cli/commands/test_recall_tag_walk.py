@@ -28,7 +28,7 @@ def walk(run: Run, *arguments: str) -> dict[str, Any]:
 def test_a_tag_walk_shows_what_the_words_find_and_what_belongs_with_it(run: Run, sky: None) -> None:
     assert (
         run("recall", "kite", "--recipe", "tag-walk").stdout
-        == "The kite flies [kite]\n\nA cloud stands still [cloud]\n"
+        == "> The kite flies [kite]\n\n> A cloud stands still [cloud]\n"
     )
     found = walk(run, "kite")
     assert (found["anchors"], found["walkers"], found["attempt"]) == (["kite"], ["cloud"], "full")
@@ -50,8 +50,8 @@ def test_the_options_of_a_walk_reach_it(run: Run, sky: None) -> None:
     assert walker["why"]["parts"]["shared"] == 2
     anchor = walk(run, "kite", "--mode", "internal")["hits"][0]
     assert anchor["why"]["parts"]["provenance"] == 3
-    assert len(walk(run, "kite", "--budget-chars", "51")["hits"]) == 1
-    assert len(walk(run, "kite", "--budget-chars", "51", "--spill")["hits"]) == 2
+    assert len(walk(run, "kite", "--budget-chars", "55")["hits"]) == 1
+    assert len(walk(run, "kite", "--budget-chars", "55", "--spill")["hits"]) == 2
     assert walk(run, "kite", "--tag", "ground")["hits"] == []
 
 

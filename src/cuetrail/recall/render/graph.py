@@ -16,7 +16,7 @@ from typing import Any
 
 from cuetrail.model import Activation, Hop, Node
 from cuetrail.recall.spread.activation import merge
-from cuetrail.text.normalise import snippet
+from cuetrail.text.normalise import one_line, snippet
 
 WIDTH = 120
 _WORD = re.compile(r"\W+")
@@ -71,7 +71,7 @@ def to_context(found: Iterable[Activation], nodes: Mapping[str, Node] | None = N
         for hop in path.hops:
             arrow = f"-{hop.kind} {hop.energy:.3f}->" if hop.outgoing else f"<-{hop.kind} {hop.energy:.3f}-"
             parts += [arrow, _described(hop.dst, known, written)]
-        lines.append(" ".join(parts))
+        lines.append(one_line(" ".join(parts)))
     return "\n".join(lines)
 
 

@@ -1,8 +1,13 @@
-"""Renders hits as text within a strict budget: in order until it is full, or shared out among all of them."""
+"""Renders hits as text within a strict budget: in order until it is full, or shared out among all of them.
+
+The text is made for agents, and what a memory says is data. So every line of a memory begins with QUOTE, and an empty
+line ends it: no memory can pose as an instruction, a heading or another memory.
+"""
 
 from __future__ import annotations
 
 import operator
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,15 +17,19 @@ from cuetrail.errors import CuetrailError, InputError
 from cuetrail.formulas import CHARS_PER_TOKEN, estimated_tokens, share
 from cuetrail.model import Budget, Hit
 from cuetrail.recall.stage_types import Measure, RecallContext, Scored
+from cuetrail.text.normalise import one_line
 from cuetrail.text.prose import sentence_ends
 
 SEPARATOR = "\n\n"
+QUOTE = "> "
 CUT_MARK = " …"
 # A hit is cut only if more than this many characters of it fit; fewer would be useless.
 SMALLEST_CUT = 200
 # The characters of a passage. A longer hit is cut to that at first, so that it leaves room for others.
 PASSAGE = 1000
 NEAREST = "The nearest memory, which may be about something else:"
+# White space and empty quoted lines at the end of a cut.
+_EMPTY_END = re.compile(r"\s*(?:\n>[^\S\n]*)*\Z")
 _JOINER = "\u200d"
 # The code points of one visible character, such as an emoji or a letter with accents, are fewer than this.
 _LONGEST_CHARACTER = 32
@@ -179,18 +188,29 @@ def _fill(hits: Sequence[Hit], fits: Callable[[str], bool]) -> tuple[str, list[H
 
 
 def line(hit: Hit) -> str:
-    """Returns one hit as text: [mark] if it has one, name, text and [source]."""
+    """Returns one hit as text: [mark] on its own line if it has one, quoted name and text, and [source]."""
     return _content(hit) + _origin(hit)
+
+
+def quoted(text: str) -> str:
+    """Returns the text with QUOTE before each of its lines, also before empty ones.
+
+    >>> print(quoted("Tea.\\n\\n# Heading"))
+    > Tea.
+    >
+    > # Heading
+    """
+    return "\n".join(QUOTE + one if one.strip() else QUOTE.strip() for one in text.splitlines())
 
 
 def _content(hit: Hit) -> str:
     node = hit.node
-    content = f"{node.name}: {node.text}" if node.name and node.text else node.text or node.name or node.id
-    return f"[{hit.mark}] {content}" if hit.mark else content
+    content = quoted(f"{node.name}: {node.text}" if node.name and node.text else node.text or node.name or node.id)
+    return f"[{hit.mark}]\n{content}" if hit.mark else content
 
 
 def _origin(hit: Hit) -> str:
-    return f" [{hit.node.source or hit.node.id}]"
+    return f" [{one_line(hit.node.source or hit.node.id)}]"
 
 
 def _cut(before: str, hit: Hit, fits: Callable[[str], bool]) -> str | None:
@@ -205,7 +225,7 @@ def _cut(before: str, hit: Hit, fits: Callable[[str], bool]) -> str | None:
     for end in (CUT_MARK + _origin(hit), CUT_MARK):
         most = _most(len(content), lambda size, end=end: fits(before + content[:size] + end))  # type: ignore[misc]  # bound now
         if most > room // 2:
-            cut = before + content[: _cut_position(content, room // 2, most)].rstrip() + end
+            cut = before + _EMPTY_END.sub("", content[: _cut_position(content, room // 2, most)], 1) + end
             # Some tokenizers count more tokens for less text; the length that was measured fits in any case.
             return cut if fits(cut) else before + content[:most] + end
     return None

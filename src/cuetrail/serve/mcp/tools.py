@@ -13,9 +13,10 @@ from urllib.parse import quote
 from cuetrail.errors import NotFound
 from cuetrail.model import Budget, Fact, Hit, Node, Recollection
 from cuetrail.model.records import SEMANTIC_KINDS
+from cuetrail.recall.render.text import quoted
 from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
 from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, count_schema, described, object_of, parse_times
-from cuetrail.text.normalise import snippet
+from cuetrail.text.normalise import one_line, snippet
 from cuetrail.text.timestamps import utc_date
 
 if TYPE_CHECKING:
@@ -82,7 +83,9 @@ def _relate(memory: Memory, given: Arguments) -> ToolResult:
     edge = join(**{**given, "src": ends[0].id, "dst": ends[1].id})
     names = {node.id: _title(node) for node in ends}
     text = f"{names[edge.src]} - {edge.type or edge.kind} - {names[edge.dst]} (id {edge.id})."
-    return ToolResult(text, {"id": edge.id, "src": edge.src, "dst": edge.dst, "kind": edge.kind, "type": edge.type})
+    return ToolResult(
+        one_line(text), {"id": edge.id, "src": edge.src, "dst": edge.dst, "kind": edge.kind, "type": edge.type}
+    )
 
 
 def _forget(memory: Memory, given: Arguments) -> ToolResult:
@@ -93,7 +96,8 @@ def _forget(memory: Memory, given: Arguments) -> ToolResult:
     copies = [node.id for node in doomed.copies]
     if given.get("dry_run"):
         lines = [
-            f"- {node.id}: {snippet(node.text or node.name or '', 80)}" for node in (*doomed.meant, *doomed.copies)
+            one_line(f"- {node.id}: {snippet(node.text or node.name or '', 80)}")
+            for node in (*doomed.meant, *doomed.copies)
         ]
         data = fit_data({"ids": doomed.ids, "copies": copies, "forgotten": False}, RECALL_TOKENS)
         return ToolResult(fit_text("\n".join(["Would be forgotten:", *lines]), RECALL_TOKENS), data)
@@ -122,9 +126,9 @@ def _recall_text(found: Recollection, tokens: int) -> str:
     """Returns the text of a recollection, then the ids of its hits from files, then its notices."""
     if not found.text:
         return f"Something is remembered on this, but it takes more than {tokens} tokens to say."
-    ids = [f"{hit.node.source}: {hit.node.id}" for hit in found.hits if hit.node.source]
+    ids = [one_line(f"{hit.node.source}: {hit.node.id}") for hit in found.hits if hit.node.source]
     id_list = "\n\nIds: " + ", ".join(ids) if ids else ""
-    return found.text + id_list + "".join(f"\n({notice})" for notice in found.notices)
+    return found.text + id_list + "".join(f"\n({one_line(notice)})" for notice in found.notices)
 
 
 def _hits_json(found: Recollection) -> dict[str, Any]:
@@ -173,7 +177,7 @@ def _find(memory: Memory, id_: str) -> Node:
 
 
 def _title(node: Node) -> str:
-    return node.name or snippet(node.text, 60) or node.id
+    return one_line(node.name or "") or snippet(node.text, 60) or node.id
 
 
 def node_details(memory: Memory, node: Node) -> dict[str, Any]:
@@ -199,14 +203,14 @@ def _get(memory: Memory, given: Arguments) -> ToolResult:
 
 
 def node_page(data: Mapping[str, Any]) -> str:
-    """Returns the result of `node_details` as text."""
-    lines = [f"# {data['name']}" if data.get("name") else f"# {data['kind']}", data.get("text", "")]
-    lines += [f"{name}: {', '.join(data[name])}" for name in ("tags", "buckets") if data.get(name)]
+    """Returns the result of `node_details` as text: the memory's own text quoted, all else in one line each."""
+    lines = [f"{name}: {', '.join(data[name])}" for name in ("tags", "buckets") if data.get(name)]
     lines += [f"source: {data['source']}"] if data.get("source") else []
     lines += [f"- {fact['predicate']}: {fact['object_title']}" for fact in data.get("facts", [])]
     lines += [f"- {one['by']}: {one['title']} [{one['id']}]" for one in data.get("neighbours", [])]
     lines += [f"- said before: {one['text']}" for one in data.get("history", [])]
-    return "\n".join(line for line in (*lines, f"id: {data['id']}") if line)
+    head, text = f"# {one_line(data.get('name') or data['kind'])}", quoted(data.get("text", ""))
+    return "\n".join(filter(None, (head, text, *map(one_line, (*lines, f"id: {data['id']}")))))
 
 
 def _explore(memory: Memory, given: Arguments) -> ToolResult:
@@ -236,9 +240,9 @@ def _item_json(item: Item) -> dict[str, Any]:
 def _explore_text(parts: Mapping[str, list[dict[str, Any]]], related: list[dict[str, Any]]) -> str:
     lines: list[str] = []
     for name, items in parts.items():
-        lines += [f"## {name}", *(f"- {one['title']}: {one.get('text', '')} [{one['id']}]" for one in items)]
+        lines += [f"## {name}", *(one_line(f"- {one['title']}: {one.get('text', '')} [{one['id']}]") for one in items)]
     if related:
-        lines += ["## relationships", *(f"- {one['src']} - {one['type']} - {one['dst']}" for one in related)]
+        lines += ["## relationships", *(one_line(f"- {one['src']} - {one['type']} - {one['dst']}") for one in related)]
     return "\n".join(lines) or (
         "No person, concept, entity, file or storyline fits. memory_recall looks through single memories."
     )

@@ -1,16 +1,17 @@
 """Tombstones keep forgotten memories from coming back. A tombstone is a hash, it holds no content.
 
-A forgotten memory leaves hashes of its id, of its text and bare words, of those of each paragraph, and of each of its
-sentences and lines. A paragraph thus stays away also where a file is joined into other passages. Bare words are the
-text without the speaker of a chat, list marks, the final full stop and markup. A new text matches if it says the same,
-or if it consists of forgotten sentences alone, as when a file is cut into other paragraphs than before. A text
-that has forgotten sentences or lines among others is redacted: the others stay. Texts that are too short to identify a
-memory, such as "Thanks!", do not count.
+A forgotten memory leaves hashes of its id, of its text and letters, of the letters of each paragraph, and of each of its
+sentences and lines. A paragraph thus stays away also where a file is joined into other passages. Letters are the text
+without the speaker of a chat, list marks, markup, punctuation and spaces. A new text matches if it says the same, or if
+it consists of forgotten sentences alone, as when a file is cut into other paragraphs than before. A text that has
+forgotten sentences or lines among others is redacted: the others stay. Texts that are too short to identify a memory,
+such as "Thanks!", do not count.
 """
 
 from __future__ import annotations
 
 import hashlib
+import html
 import re
 import unicodedata
 from collections import defaultdict
@@ -43,39 +44,79 @@ _LINE = re.compile(r"\n")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _PIECE = re.compile(rf"{_END}|\n|{_CELL}")
 _BEFORE = re.compile(rf"(?:(?:{_MARK})\s+|[\"'“‘«(\[*_]+)++")
-# A speaker's name inside the text: one or two words before a colon.
-_LABEL = re.compile(r"[^\W\d][\w.-]{0,29}(?: [\w.-]{1,29})?: ")
+# A speaker inside the text: one to four words before a colon or a dash, with a time in brackets perhaps; `<ann>` or
+# `@ann`; or a number.
+_LABEL = re.compile(
+    r"[^\W\d][\w.-]{0,29}(?: [\w.-]{1,29}){0,3}(?: [\[(][\d: apm.,/-]{3,20}[\])])?(?:: | [–—-] )"
+    r"|<\w[\w.|-]{0,29}> |@[\w.-]{1,30}:? |#\d{1,5}:? |\d{1,4}: "
+)
 _CUTS = (_SENTENCE, _LINE)
 _BEHIND = " .!?…。！？｡;,:\"'”’»)]*_|"
 # Markup, and tags or block ids at the end, do not change what a text says.
 _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(r"[`*\u00ad\u200b-\u200d\u2060]+|~~|==|(?<!\w)_+|_+(?!\w)")
-# Disguises: prefixes of quoted, forwarded and timed lines, footnote marks, reference links, and tags of HTML.
+# Disguises: prefixes of quoted, forwarded and timed lines and of tasks, footnote marks, links, and tags of HTML.
 _DAY = r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}"
-_CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\b\.?)?"
+_CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:\s?[ap]\.?m\b\.?|z|[+-]\d\d:?\d\d)?"
 _TIME = rf"[\[(]?(?:{_DAY},?(?:\s|t)\s*)?{_CLOCK}[\])]?(?:\s*[-–—](?=\s))?(?=\s)"
-_PREFIX = re.compile(rf"^(?:[^\S\n]*(?:>|(?:fwd?|re|aw|wg):|{_TIME})[^\S\n]*)+", re.IGNORECASE | re.MULTILINE)
-_FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,30}\]:?|(?<=[^\W\d_][.!?,;:])\[\d{1,3}\]|(?<=[^\W\d_])\[\d{1,3}\]|[¹²³⁰⁴-⁹]+")
+_MAIL = r"(?:fwd?|re|aw|wg|sv|vs|vb|tr|rv|antw)(?:\[\d{1,2}\])?:"
+_TASK = r"(?:todo|done|\[!\w{1,20}\][+-]?|[•‣◦·▪▫●○■□☐☑☒✓✔→➜➢►▶])(?=\s)"
+_PREFIX = re.compile(rf"^(?:[^\S\n]*(?:>|{_MAIL}|{_TIME}|{_TASK})[^\S\n]*)+", re.IGNORECASE | re.MULTILINE)
+_FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,30}\]:?|(?<=[^\W\d_][.!?,;:])\[\d{1,3}\]|(?<=[^\W\d_])\[\d{1,3}\]|[¹²³⁰⁴-⁹†‡]+")
 _REFERENCE = re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]")
-_HTML = re.compile(
-    r"</?(?:b|i|u|em|strong|code|mark|del|ins|s|sub|sup|span|p|br|blockquote|q|kbd|small)(?:\s[^<>]*)?/?>", re.I
+_TARGET = re.compile(
+    r"(!?)\[([^\[\]\n]*)\]\((?:<[^<>\n]*>|(?:[^()\s]|\([^()\s]*\))*)(?:[^\S\n]+(?:\"[^\"\n]*\"|'[^'\n]*'))?\)"
 )
+_HTML = re.compile(
+    r"<sup>\s*\[?\d{1,3}\]?\s*</sup>|</?(?:a|abbr|address|article|aside|b|big|blockquote|body|br|center|cite|code|dd|del|"
+    r"details|div|dl|dt|em|figcaption|figure|font|footer|h[1-6]|header|hr|html|i|ins|kbd|label|li|main|mark|nav|ol|p|pre|"
+    r"q|s|samp|section|small|span|strike|strong|sub|summary|sup|table|tbody|td|tfoot|th|thead|time|tr|tt|u|ul|var|wbr)"
+    r"(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_HIDDEN = re.compile(r"<!--|-->|%%")
+_LATEX = re.compile(r"\\(?:text(?:bf|it|tt|sc)|emph|underline)\{([^{}]*)\}")
+# Characters that are not seen: besides those of the category Cf, some controls, marks and letters.
+_UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]+")
+# What letters leave out: spaces and the punctuation of prose. Between digits, and before one, it has a meaning.
+_MARKS = (
+    r"\s;:!?\"'()\[\]{}*_~|\\`\u00a1\u00ab\u00b7\u00bb\u00bf\u2010-\u2027\u2032-\u205e\u2800\u3000-\u3003\u3008-\u301f"
+)
+_SPACING = rf"(?:[{_MARKS}]|[.,-](?!\d))"
+_PUNCTUATION = re.compile(rf"((?<=\d){_SPACING}++(?=\d))|{_SPACING}++")
+_EDGES = re.compile(r"^\W+(?=[^\W\d])|\$+\Z")
 _TRAIL = re.compile(r"(?:(?:^|(?<=\s))(?:#[^\s#]+|\^[\w-]+)\s*)+\Z")
 
 
 def undisguised(text: str) -> str:
-    """Returns the text without invisible characters, footnote marks, HTML tags, and prefixes of quotes and forwards.
+    """Returns the text without what is not seen, links, footnote marks, HTML tags, and prefixes of quotes and forwards.
 
     >>> undisguised("> Fwd: Re: The k\\u200bey[^1] is\\n> <b>under</b> the mat."), undisguised("[12:03] The key[2]")
     ('The key is\\nunder the mat.', 'The key')
     """
+    if "&" in text:
+        text = html.unescape(text)
     if not text.isascii():
         text = "".join(char for char in text if char.isascii() or unicodedata.category(char) != "Cf")
+    text = _HIDDEN.sub("\n", _UNSEEN.sub("", text))
     if "<" in text:
         text = _HTML.sub("", text)
+    if "\\" in text:
+        text = _LATEX.sub(r"\1", text)
+    if "](" in text:
+        text = _TARGET.sub(lambda link: "" if link[1] else link[2], text)
     if "][" in text:
         text = _REFERENCE.sub(r"\1", text)
     return _PREFIX.sub("", _FOOTNOTE.sub("", text))
+
+
+def letters(words: str) -> str:
+    """Returns bare words without spaces and punctuation, except between digits and before one.
+
+    >>> letters("the boat-\\nhouse, „kept“ by ann"), letters("from 1.5 to -20, and c++")
+    ('theboathousekeptbyann', 'from1.5to-20andc++')
+    """
+    return _PUNCTUATION.sub(r"\1", _EDGES.sub("", words))
 
 
 class TombstoneMatch(NamedTuple):
@@ -89,24 +130,24 @@ class TombstoneMatch(NamedTuple):
 class TextHashes:
     """The hashes of a text that may match tombstones: of the whole, of runs of sentences, of each sentence and line.
 
-    `runs` gives the spans of the text in which each run stands. In `cuts` each sentence or line has two hashes: one as
-    a part of a forgotten text, one as a whole forgotten text.
+    `runs` gives the spans of the text in which each run stands. In `cuts` each sentence or line has several hashes: as
+    a part of a forgotten text, and as a whole forgotten text.
     """
 
     text: str
     whole: frozenset[str]
     runs: Mapping[str, list[tuple[int, int]]]
-    cuts: tuple[tuple[tuple[str, str], ...], ...]
+    cuts: tuple[tuple[tuple[str, ...], ...], ...]
 
     def all(self) -> set[str]:
         """Returns every hash."""
-        return {hash_ for cut in self.cuts for pair in cut for hash_ in pair} | self.whole | self.runs.keys()
+        return {hash_ for cut in self.cuts for hashes in cut for hash_ in hashes} | self.whole | self.runs.keys()
 
     def match(self, known: Collection[str]) -> TombstoneMatch | None:
         """Matches the text against known tombstones; None if nothing of it was forgotten."""
         found = {hash_ for hash_ in (*self.whole, *self.runs) if hash_ in known}
         for cut in self.cuts:
-            by = [{hash_ for hash_ in pair if hash_ in known} for pair in cut]
+            by = [{hash_ for hash_ in hashes if hash_ in known} for hashes in cut]
             # If every sentence was forgotten, the short pieces between them are dropped too.
             if all(by) and any(hashes.isdisjoint(found) for hashes in by):
                 return TombstoneMatch(found.union(*by), "")
@@ -128,15 +169,18 @@ def text_hashes(node: Node) -> TextHashes:
         return TextHashes("", frozenset(), {}, ())
     speaker = norm_name(_speaker(node))
     runs: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    hashes: dict[str, str] = {}
+    hashes: dict[str, list[str]] = {}
     for words, span in _runs(text, speaker):
         if words not in hashes:
-            hashes[words] = _hash("words", words)
-        runs[hashes[words]].append(span)
+            hashes[words] = _hashes("words", words)
+        for hash_ in hashes[words]:
+            runs[hash_].append(span)
     parts = [_parts(text, cut, speaker) for cut in _CUTS]
-    cuts = [tuple((_hash("part", one), hashes.get(one) or _hash("words", one)) for one in some) for some in parts]
+    cuts = [
+        tuple((*_hashes("part", one), *(hashes.get(one) or _hashes("words", one))) for one in some) for some in parts
+    ]
     words = bare(text, speaker)
-    whole = {_hash("text", norm_name(text)), *([_hash("words", words)] if len(words) >= SHORTEST else [])}
+    whole = {_hash("text", norm_name(text)), *(_hashes("words", words) if len(words) >= SHORTEST else [])}
     return TextHashes(text, frozenset(whole), runs, tuple(cuts))
 
 
@@ -276,6 +320,17 @@ def _hash(kind: str, words: str) -> str:
     return hashlib.blake2b(f"{kind} {words}".encode(), digest_size=16, person=b"cuetrail.text").hexdigest()
 
 
+def _hashes(kind: str, words: str) -> list[str]:
+    """The hashes under which bare words may have been forgotten: as words, by older versions, and as letters."""
+    return list(dict.fromkeys((_hash(kind, words), _tombstone(kind, words))))
+
+
+def _tombstone(kind: str, words: str) -> str:
+    """The hash that forgotten bare words leave: of their letters, if these are enough to identify a text."""
+    found = letters(words)
+    return _hash(f"{kind} letters", found) if len(found) >= SHORTEST else _hash(kind, words)
+
+
 def text_tombstones(text: str, speaker: str = "", shared: Collection[str] = ()) -> list[str]:
     """Returns the hashes that a forgotten text leaves: none of `shared` paragraphs alone, which others contain too."""
     if not text:
@@ -296,8 +351,8 @@ def _tombstones(text: str, speaker: str, shared: Collection[str]) -> list[str]:
     parts = dict.fromkeys(one for cut in _CUTS for one in _parts(text, cut, norm_name(speaker)) if one != words)
     whole = {words} if len(words) >= SHORTEST else set[str]()
     blocks = whole.union(one for one in paragraphs(text, speaker) if one not in shared)
-    found = [_hash("text", norm_name(text)), *(_hash("words", one) for one in sorted(blocks))]
-    return found + [_hash("part", one) for one in parts]
+    found = [_hash("text", norm_name(text)), *(_tombstone("words", one) for one in sorted(blocks))]
+    return found + [_tombstone("part", one) for one in parts]
 
 
 def _plain(text: str) -> str:
@@ -384,15 +439,20 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 def copy_test(nodes: Sequence[Node]) -> tuple[tuple[int, int] | None, Callable[[str, Mapping[str, Any]], bool]]:
     """Returns a test for copies of these nodes, and the least and greatest length a copy has without white space.
 
-    The test gets a text and its props; case, spacing, markup and the speaker do not count. There is no length if none
-    of the nodes has text.
+    The test gets a text and its props; case, spacing, markup, disguises and the speaker do not count. There is no
+    length if none of the nodes has text.
     """
     said = [node for node in nodes if node.text]
     texts = {fingerprint(node.text) for node in said}
-    words = {bare for node in said if len(bare := bare_words(node)) >= SHORTEST}
-    sizes = [len("".join(text.split())) for node in said for text in (node.text, bare_words(node))]
+    words = {one for node in said for one in _both_readings(node) if len(one) >= SHORTEST}
+    sizes = [len("".join(text.split())) for node in said for text in (node.text, *_both_readings(node))]
 
     def is_copy(text: str, props: Mapping[str, Any]) -> bool:
-        return fingerprint(text) in texts or bare_words(Node("", text=text, props=props)) in words
+        return fingerprint(text) in texts or not words.isdisjoint(_both_readings(Node("", text=text, props=props)))
 
     return (min(sizes), max(sizes) + AROUND) if sizes else None, is_copy
+
+
+def _both_readings(node: Node) -> tuple[str, str]:
+    """The bare words of a node as it stands and without disguises."""
+    return bare_words(node), bare(undisguised(_text(node)), _speaker(node))

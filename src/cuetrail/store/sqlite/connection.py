@@ -187,6 +187,7 @@ class Database:
         self._process = os.getpid()
         self._open = True
         self._damaged = False
+        self._refusal: MemoryError_ | None = None
         with explained(self.path, self.busy_seconds):
             try:
                 recover(directory)
@@ -256,6 +257,14 @@ class Database:
     def _check_process(self) -> None:
         if os.getpid() != self._process:
             raise forked(self.path)
+
+    def refuse_writes(self, error: MemoryError_) -> None:
+        """Makes every later write raise this error."""
+        self._refusal = error
+
+    def _check_writable(self) -> None:
+        if self._refusal is not None:
+            raise self._refusal
 
     def _check_place(self) -> None:
         self._check_process()
@@ -349,6 +358,7 @@ class Database:
         """Opens one write transaction: committed if the block ends, rolled back if it raises."""
         # Before the lock: in a forked process nobody would release it.
         self._check_process()
+        self._check_writable()
         with self.write_lock, self._explained():
             self._check_place()
             self.writer.execute("BEGIN IMMEDIATE")
@@ -371,6 +381,7 @@ class Database:
         someone else is writing.
         """
         self._check_process()
+        self._check_writable()
         if not self.write_lock.acquire(blocking=False):
             raise Busy(f"another thread is writing to {self.path.parent}")
         try:

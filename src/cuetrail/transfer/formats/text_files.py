@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
-import shutil
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.files import replacing
+from cuetrail.files import CHUNK_BYTES, read_at_most, replacing
 from cuetrail.model import FileError
 from cuetrail.text.normalise import clean
 
@@ -34,16 +33,24 @@ def reporter(path: Path, errors: list[FileError] | None) -> Report:
     return report
 
 
+MOST_BYTES = 64_000_000
+"""The largest file of another system: it is read as a whole, and takes many times its size in memory."""
+
+
 def read_bytes(path: Path) -> bytes:
-    """Returns the bytes of a file. Raises InputError if it does not exist, ReadError if it cannot be read."""
+    """Returns the bytes of a file. Raises InputError if there is none, ReadError if it is too large or unreadable."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            data = read_at_most(file, MOST_BYTES + 1)
     except FileNotFoundError as e:
         raise InputError(f"There is no {path}. Check the path.") from e
     except IsADirectoryError as e:
         raise InputError(f"{path} is a folder. Give the file inside it.") from e
     except OSError as e:
         raise ReadError(f"{path} cannot be read ({e.strerror or e}). Check its permissions.") from e
+    if len(data) > MOST_BYTES:
+        raise ReadError(f"{path} has more than {MOST_BYTES} bytes unpacked. Split it, and import the parts.")
+    return data
 
 
 def decode(data: bytes) -> str:
@@ -123,6 +130,8 @@ def write_text(path: Path, text: str) -> None:
 HEAD_BYTES = 1 << 16
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
+# A file that unpacks to more than this is no export, but meant to fill the disk.
+_MOST_TIMES, _ALWAYS_BYTES = 100, 2 * MOST_BYTES
 
 
 def read_head(path: Path) -> bytes:
@@ -165,7 +174,14 @@ def unpacked(path: Path) -> Iterator[Path]:
         plain = Path(folder) / (path.stem if path.suffix == ".gz" else path.name)
         try:
             with gzip.open(path) as source, plain.open("wb") as copy:
-                shutil.copyfileobj(source, copy)
+                most = max(_ALWAYS_BYTES, _MOST_TIMES * path.stat().st_size)
+                while piece := source.read(CHUNK_BYTES):
+                    copy.write(piece)
+                    if copy.tell() > most:
+                        raise ReadError(
+                            f"{path} unpacks to more than {_MOST_TIMES} times its size. If it is an export, unpack it "
+                            "with gunzip and import that."
+                        )
         except _DAMAGED as error:
             raise _damaged(path, error) from error
         yield plain

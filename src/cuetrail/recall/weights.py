@@ -59,7 +59,7 @@ NAMED = Weights(
     blend=0.5, named=4.0, walk=1.0, link=0.75, hop=2.0, left=3.3, further=2.6,
     near=0.5, place=0.5, spoken=1.4, when=4.5,
 )  # fmt: skip
-NOTES = Weights(blend=1.9, cover=0.2, named=0.3, walk=1.2, link=2.0, further=0.5, near=0.5, place=2.8, when=4.5)
+NOTES = Weights(blend=4.5, cover=5.3, named=0.8, walk=1.5, link=0.4, left=0.9, near=2.2, when=2.0)
 CHATS = Weights(
     blend=1.75, cover=2.0, walk=1.0, near=1.8, place=2.9, whole=2.2, spoken=1.6, when=4.0, ahead=-4.0,
     blend_if_strong=2.2,

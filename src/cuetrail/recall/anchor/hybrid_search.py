@@ -62,8 +62,8 @@ class TrailAnchors(Anchored):
 
     `residual_query` is the cue without its names, `residual_scores` the BM25 of nodes that match it, 1 for the best.
     `dated_ids` are nodes found within the `dates`. `topics` are nodes whose name or alias is the whole cue, but for
-    words that only ask, or a large part of it. `nodes` are all nodes that any of the searches found. `literal`: the cue
-    has phrases, a prefix, typos to forgive or filters alone, so that only its text was searched.
+    words that only ask (`titled`), or a large part of it. `nodes` are all nodes that any of the searches found.
+    `literal`: the cue has phrases, a prefix, typos to forgive or filters alone, so that only its text was searched.
     """
 
     names: tuple[QueryName, ...] = ()
@@ -72,6 +72,7 @@ class TrailAnchors(Anchored):
     dates: tuple[Span, ...] = ()
     dated_ids: frozenset[str] = frozenset()
     topics: frozenset[str] = frozenset()
+    titled: bool = False
     nodes: Mapping[str, Node] = field(default_factory=dict)
     literal: bool = False
 
@@ -107,6 +108,7 @@ def find_anchors(context: RecallContext, *, how: Trail) -> TrailAnchors:
     found = context.store.text(context.scope, asked, how.texts, where, nodes=True) if residual else []
     nodes |= {one.id: one.node for one in found if one.node is not None}
     names = tuple(_query_name(context, run, ids[run.norm], where, nodes) for run in runs)
+    titled = bool(topics)
     topics = topics or _titles_in_cue(context, runs, names)
     named_ids = (*topics, *(id_ for name in names for id_ in name.ids))
     named = context.store.get(context.scope, [id_ for id_ in named_ids if id_ not in nodes])
@@ -120,7 +122,7 @@ def find_anchors(context: RecallContext, *, how: Trail) -> TrailAnchors:
     scores = {one.id: one.score / best for one in found}
     return made(
         names=names, residual_query=residual, residual_scores=scores, dates=tuple(dates), dated_ids=frozenset(dated),
-        topics=frozenset(topics), nodes=nodes | dated,
+        topics=frozenset(topics), titled=titled, nodes=nodes | dated,
     )  # fmt: skip
 
 
@@ -226,7 +228,10 @@ def _passages_below(context: RecallContext, titles: Sequence[str]) -> dict[str, 
             break
         query = StepQuery(tuple(above), PASSAGES_BELOW, "in", EdgeFilter(kinds=("under",)), context.cue.where)
         steps = context.store.steps(context.scope, query)
-        ids = sorted({step.other for some in steps.values() for step in some} - found.keys())
+        others = {step.other for some in steps.values() for step in some}
+        # The passage behind the title is the first one of the note.
+        others |= {other for some in context.store.beside(context.scope, above).values() for other in some}
+        ids = sorted(others - found.keys())
         below = context.store.get(context.scope, ids)
         found |= {id_: node for id_, node in below.items() if context.cue.where.finds(node)}
         above = [id_ for id_ in ids if id_ in below and is_title(below[id_])]

@@ -16,6 +16,7 @@ from typing import SupportsIndex
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.formulas import CHARS_PER_TOKEN, estimated_tokens, share
 from cuetrail.model import Budget, Hit
+from cuetrail.model.records import embedded_text
 from cuetrail.recall.stage_types import Measure, RecallContext, Scored
 from cuetrail.text.normalise import one_line
 from cuetrail.text.prose import sentence_ends
@@ -205,7 +206,8 @@ def quoted(text: str) -> str:
 
 def _content(hit: Hit) -> str:
     node = hit.node
-    content = quoted(f"{node.name}: {node.text}" if node.name and node.text else node.text or node.name or node.id)
+    text = f"{node.name}: {node.text}" if node.name and node.text else embedded_text(node) if node.text else node.name
+    content = quoted(text or node.id)
     return f"[{hit.mark}]\n{content}" if hit.mark else content
 
 

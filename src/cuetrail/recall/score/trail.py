@@ -22,6 +22,7 @@ from typing import Any
 
 from cuetrail.formulas import DAY
 from cuetrail.model import Hit, Node
+from cuetrail.model.records import TITLE
 from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, is_title, redundant_titles
 from cuetrail.recall.spread.trail import TrailCandidates
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
@@ -33,7 +34,7 @@ ASSOCIATIVE = ("walk", *SECOND_HOP)
 """Signals that reach a node from other nodes."""
 LEADING = ("named", *ASSOCIATIVE)
 """Signals that make a node eligible by themselves, and that titles pass on to their best passage."""
-TITLE = "title"
+BELOW_TITLE = "title"
 """The kind of a hop from a title to a passage below it."""
 # How many of the best passages of a source make up its `place`.
 BEST_IN_SOURCE = 5
@@ -76,7 +77,7 @@ def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached
     if repeated:
         scores |= {id_: REPEATED_HIT_FACTOR * scores[id_] for id_ in repeated}
         nodes = _ordered(nodes, scores)
-    first = topic_passages(nodes, topics)
+    first = topic_passages(nodes, topics, anchored.titled)
     if first:
         scores = {id_: score / 2 + (0.5 if id_ in first else 0.0) for id_, score in scores.items()}
         nodes = _ordered(nodes, scores)
@@ -181,35 +182,38 @@ def pass_on_title_signals(nodes: Mapping[str, Node], blend: Mapping[str, float],
     return titles
 
 
-def topic_passages(ranked: Iterable[Node], topics: Iterable[Node]) -> dict[str, str]:
-    """Returns the ids of the best passages of these topics, each with the id of its topic.
+def topic_passages(ranked: Iterable[Node], topics: Iterable[Node], opening: bool) -> dict[str, str]:
+    """Returns the ids of the passages that stand for these topics, each with the id of its topic.
 
-    A topic with a text is its own passage. A note's passage is the best of its file that is no heading.
+    A topic with a text is its own passage. The passage of a note is the best of its file, or the first one in it
+    (`opening`). A title stands for itself if its file has no other passage.
     """
     texts = {node.id for node in topics if node.text}
     titles = {node.source: node.id for node in topics if not node.text and node.kind == "source"}
-    found: dict[str, str] = {}
-    headings: dict[str | None, str] = {}
+    found = dict[str, str]()
+    passages: dict[str | None, Node] = {}
     for node in ranked:
         if node.id in texts:
             found[node.id] = node.id
-        elif node.source in titles and is_title(node):
-            headings.setdefault(node.source, node.id)
         elif node.source in titles:
-            found[node.id] = titles.pop(node.source)
-    return found | {headings[source]: id_ for source, id_ in titles.items() if source in headings}
+            known = passages.setdefault(node.source, node)
+            if is_title(known) or (opening and node.seq < known.seq and not is_title(node)):
+                passages[node.source] = node
+    return found | {node.id: titles[source] for source, node in passages.items()}
 
 
 def _names_speaker(cue: str, node: Node) -> bool:
-    """True if the folded cue contains the full or first name of the node's speaker, which is a property, or before the
-    first colon of a text that belongs to a conversation.
-    """
+    """True if the folded cue contains the full or first name of the node's speaker."""
+    speaker = _speaker(node)
+    return bool(speaker) and any(f" {part} " in cue for part in (fold(speaker), fold(speaker).split(" ")[0]))
+
+
+def _speaker(node: Node) -> str:
+    """Returns the speaker of a turn: a property, or what stands before the first colon of a text with a source."""
     speaker = node.props.get("speaker")
     if speaker is None and node.source is not None:
         speaker = speaker_in(node.text)
-    if not isinstance(speaker, str) or not speaker.strip():
-        return False
-    return any(f" {part} " in cue for part in (fold(speaker), fold(speaker).split(" ")[0]))
+    return speaker.strip() if isinstance(speaker, str) else ""
 
 
 def _is_ahead(node: Node, now: int) -> bool:
@@ -271,7 +275,7 @@ class _Why:
         # A path to the title that begins at this node is no path to this node.
         if title is None or not path or id_ in {hop["src"] for hop in path}:
             return []
-        return [*path, _hop(title, id_, path[-1]["energy"], TITLE)]
+        return [*path, _hop(title, id_, path[-1]["energy"], BELOW_TITLE)]
 
     def _path_to_start(self, start: str, end: str) -> list[dict[str, Any]]:
         """Returns the hop that led to `start`, from which a second hop leads to `end`. Empty if the cue itself found
@@ -300,9 +304,9 @@ def group_by_note(ranked: Sequence[Node], limit: int) -> list[list[Node]]:
     >>> [[node.id for node in group] for group in group_by_note(nodes, 2)]
     [['a1', 'a2'], ['b1']]
     """
-    groups: dict[str, list[Node]] = {}
+    groups: dict[object, list[Node]] = {}
     for rank, node in enumerate(ranked):
-        key = f"source {node.source}" if _is_passage(node) else f"node {node.id}"
+        key = (node.owner, node.team, node.source) if _is_passage(node) else node.id
         if key in groups and rank < DEPTH * limit:
             groups[key].append(node)
         elif key not in groups and len(groups) < limit:
@@ -312,7 +316,7 @@ def group_by_note(ranked: Sequence[Node], limit: int) -> list[list[Node]]:
 
 def _is_passage(node: Node) -> bool:
     """True for a passage of a note and for a turn of a conversation."""
-    return node.source is not None and (is_in_note(node) or "title" in node.props or "speaker" in node.props)
+    return node.source is not None and (is_in_note(node) or TITLE in node.props or bool(_speaker(node)))
 
 
 def find_repeated_hits(ranked: Iterable[Node], limit: int) -> dict[str, str]:

@@ -1,11 +1,11 @@
 """Tombstones keep forgotten memories from coming back. A tombstone is a hash, it holds no content.
 
-A forgotten memory leaves hashes of its id, of its text and letters, of the letters of each paragraph, and of each of its
-sentences and lines. A paragraph thus stays away also where a file is joined into other passages. Letters are the text
-without the speaker of a chat, list marks, markup, punctuation and spaces. A new text matches if it says the same, or if
-it consists of forgotten sentences alone, as when a file is cut into other paragraphs than before. A text that has
-forgotten sentences or lines among others is redacted: the others stay. Texts that are too short to identify a memory,
-such as "Thanks!", do not count.
+A forgotten memory leaves hashes of its id, of its text and letters, of the letters of each paragraph, and of each of
+its sentences and lines. A paragraph thus stays away also where a file is joined into other passages. Letters are the
+text without the speaker of a chat, list marks, markup, punctuation and spaces. A new text matches if it says the
+same, or if it consists of forgotten sentences alone, as when a file is cut into other paragraphs than before. A text
+that has forgotten sentences or lines among others is redacted: the others stay. Texts that are too short to identify
+a memory, such as "Thanks!", do not count.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from cuetrail.formulas import DAY
 from cuetrail.model import Hit, Node
 from cuetrail.model.records import TITLE
 from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, is_title, redundant_titles
+from cuetrail.recall.score.confidence import confidence_in
 from cuetrail.recall.spread.trail import TrailCandidates
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.weights import Trail, Weights, is_bare, is_in_note
@@ -82,10 +83,12 @@ def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached
         scores = {id_: score / 2 + (0.5 if id_ in first else 0.0) for id_, score in scores.items()}
         nodes = _ordered(nodes, scores)
     why = _Why(reached, signals, titles, anchors, repeated, first)
-    return Scored(tuple(
+    hits = tuple(
         Hit(best, scores[best.id], why.of(best.id), tuple(Hit(one, scores[one.id], why.of(one.id)) for one in more))
         for best, *more in group_by_note(nodes, limit)
-    ))  # fmt: skip
+    )
+    sure = confidence_in(nodes[0], context, anchored, reached) if nodes else 0.0
+    return Scored(hits, confidence=round(sure, 4))
 
 
 def _ordered(nodes: Iterable[Node], scores: Mapping[str, float]) -> list[Node]:

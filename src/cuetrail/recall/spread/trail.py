@@ -121,7 +121,10 @@ def follow_trails(context: RecallContext, anchored: Anchored, *, how: Trail) -> 
     if anchored.literal:
         nodes = dict(sorted(anchored.nodes.items()))
         return TrailCandidates(
-            nodes=nodes, weights=weights, blend=relevance.of(nodes)[0], coverage=_coverage(context, nodes)
+            nodes=nodes,
+            weights=weights,
+            blend=relevance.of(nodes)[0],
+            coverage=query_coverage(context.cue.query.words, nodes),
         )
     named = {id_: value for id_, value in anchored.name_scores().items() if id_ in anchored.nodes}
     first = blend_anchors([one for one in anchored.anchors if not how.is_weak(one)], weights.words, how.fusion)
@@ -139,10 +142,10 @@ def follow_trails(context: RecallContext, anchored: Anchored, *, how: Trail) -> 
     sums = {id_: blend[id_] + activation.get(id_, 0.0) + named.get(id_, 0.0) for id_ in graph.nodes if id_ not in unfit}
     best = _by_value(sums)[: how.best]
     strength = {id_: sums[id_] / (sums[best[0]] or 1.0) for id_ in best}
-    of_best = _coverage(context, {id_: graph.nodes[id_] for id_ in best})
+    of_best = query_coverage(context.cue.query.words, {id_: graph.nodes[id_] for id_ in best})
     searched, more = follow_up_search(context, graph.nodes, strength, of_best)
     graph.add(more)
-    coverage = _coverage(context, graph.nodes)
+    coverage = query_coverage(context.cue.query.words, graph.nodes)
     blend, residual = relevance.of(graph.nodes)
     return TrailCandidates(
         nodes=graph.nodes, weights=weights, blend=blend, coverage=coverage, named=named, activation=activation,
@@ -156,13 +159,13 @@ def _by_value(values: Mapping[str, float]) -> list[str]:
     return sorted(values, key=lambda id_: (-values[id_], id_))
 
 
-def _coverage(context: RecallContext, nodes: Mapping[str, Node]) -> TermCoverage:
+def query_coverage(words: str, nodes: Mapping[str, Node]) -> TermCoverage:
     """Returns which query terms nodes contain in their text and names, and in the titles and headings above them."""
     texts = {
         id_: "".join(map(fold_padded, filter(None, (node.text, node.name, *_above(node)))))
         for id_, node in nodes.items()
     }
-    return term_coverage(context.cue.query.words, texts)
+    return term_coverage(words, texts)
 
 
 def _above(node: Node) -> tuple[str, ...]:

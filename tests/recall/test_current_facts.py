@@ -126,6 +126,12 @@ def test_a_long_question_that_shares_a_common_word_brings_no_facts(memory: Memor
     assert len(lines(memory, "type of git")) == 1
 
 
+def test_a_name_of_two_letters_is_a_name(memory: Memory) -> None:
+    memory.fact("Bo", "lives_in", "Oslo", now=NOW)
+    assert lines(memory, "where does Bo live?") == ["Bo lives in Oslo (since 2026-11-18, stated by a user)"]
+    assert lines(memory, "where do they live?") == []
+
+
 def test_a_fact_names_the_file_it_was_read_from(memory: Memory) -> None:
     memory.ingest_text("# Bob\n\nBob lives in Paris.\n", source="notes/bob.md", now=NOW)
     (line,) = lines(memory, "where does Bob live?")

@@ -20,7 +20,7 @@ from cuetrail.facts.beliefs import one_each
 from cuetrail.formulas import DAY, fact_score, share
 from cuetrail.model import Fact, Hit, Node, RecalledFact, Where
 from cuetrail.recall.anchor.hybrid_search import TrailAnchors
-from cuetrail.recall.query import Span, read_dates
+from cuetrail.recall.query import LONGEST_NAMED, Span, read_dates
 from cuetrail.recall.render.text import SEPARATOR
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.weights import Trail, is_bare
@@ -60,6 +60,7 @@ OWNERS = ("me", "user")
 
 _WORD = re.compile(r"[^\W_]+")
 _OF_OWNER = re.compile(r"\b(?:i|my|mine|myself)\b|\babout me\b", re.IGNORECASE)
+_SHORT_NAME = re.compile(r"(?<![\w'’])[^\W\d_]{1,2}(?!\w)")
 _ASKS_WHO_I_AM = re.compile(r"\bwho am i\b|\babout (?:me|myself)\b", re.IGNORECASE)
 # What a question asks for that has no other word: "where is Ann?"
 _ASKED_FOR = {
@@ -108,17 +109,19 @@ def with_current_facts(
 ) -> Scored:
     """Returns the hits of `rank`, and the current facts that fit the cue; hits that state ended facts are marked.
 
-    Reads facts once if there are none, and once more for names if the cue says "I" or "my".
+    Without facts that costs one read, and another one for names if the cue says "I" or "my" or has a name of one or two
+    letters.
     """
     scored = rank(context, anchored, reached)
     if how.facts <= 0:
         return scored
     assert isinstance(anchored, TrailAnchors), "facts lead the answers of TRAIL"
-    asked = asked_subjects(context, anchored)
-    found = read_facts(context, anchored, asked, scored.anchors)
+    mentioned = mentioned_subjects(context, anchored)
+    found = read_facts(context, anchored, list(mentioned), scored.anchors)
     if found is None:
         return scored
     names = _objects(context, found)
+    asked = asked_of(context, mentioned)
     facts = fitting_facts(context, anchored, asked, found, names, how)
     hits = mark_outdated(scored.anchors, found, [(fact.subject, fact.predicate) for fact in facts], names)
     # A filter asks for memories that pass it. Facts have no tags, kind or bucket.
@@ -133,7 +136,39 @@ def _filters(where: Where) -> bool:
     return bool(where.tags or where.buckets or where.kinds) or where.since is not None or where.until is not None
 
 
-# --- the subjects a cue asks about
+# --- the subjects a cue names, and what it asks about them
+
+
+class Mentioned(NamedTuple):
+    """How a cue names a subject: the name, empty for the user; whether that is all of the cue; whether it is sure."""
+
+    name: str
+    whole: bool = False
+    sure: bool = True
+
+
+def mentioned_subjects(context: RecallContext, anchored: TrailAnchors) -> dict[str, Mentioned]:
+    """Returns the ids of the nodes that the cue names; those of which the whole cue is the name come first."""
+    found = {id_: Mentioned("", whole=True) for id_ in sorted(anchored.topics)}
+    for name in anchored.names:
+        for id_ in name.ids:
+            found.setdefault(id_, Mentioned(name.name, sure=name.confidence == 1))
+    if not anchored.literal:
+        found = {**_owner_and_short_names(context), **found}
+    return dict(list(found.items())[:SUBJECTS])
+
+
+def _owner_and_short_names(context: RecallContext) -> dict[str, Mentioned]:
+    """Returns the nodes of the user, if the cue says "I" or "my", and those with a name of one or two letters in it,
+    which the anchor stage does not look up.
+    """
+    raw = context.cue.raw
+    short = [name for name in _SHORT_NAME.findall(raw[:LONGEST_NAMED]) if name[0].isupper()]
+    names = {norm_name(name): Mentioned(name) for name in short if name.lower() not in FUNCTION_WORDS}
+    if _OF_OWNER.search(raw):
+        names |= dict.fromkeys((norm_name(name) for name in (context.scope.user, *OWNERS)), Mentioned(""))
+    named = context.store.named(context.scope, list(names)) if names else {}
+    return {id_: one for norm, one in names.items() for id_ in named.get(norm, ())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,24 +186,25 @@ class Asked:
     sure: bool
 
 
-def asked_subjects(context: RecallContext, anchored: TrailAnchors) -> dict[str, Asked]:
-    """Returns the ids of the nodes that the cue names, each with what is asked about it; first come whole cues."""
+def asked_of(context: RecallContext, mentioned: Mapping[str, Mentioned]) -> dict[str, Asked]:
+    """Returns what the cue asks about each subject, without those it asks nothing about."""
     words = _content_words(context)
-    asked: dict[str, Asked] = {id_: _asked(context, ()) for id_ in sorted(anchored.topics)}
-    for name in anchored.names:
-        own = set(_WORD.findall(fold(name.name)))
-        least = LEAST_WITH_PREDICATE if name.confidence == 1 else LEAST_IF_LOWER_CASE
-        rest = _asked(context, [word for word in words if word not in own], least, name.confidence == 1)
-        for id_ in name.ids:
-            asked.setdefault(id_, rest)
-    if not anchored.literal and _OF_OWNER.search(context.cue.raw):
-        alone = bool(_ASKS_WHO_I_AM.search(context.cue.raw))
-        rest = _asked(context, words, LEAST_OF_OWNER)
-        rest = replace(rest, alone=alone and not rest.terms)
-        for id_ in _owner_ids(context) if rest.terms or rest.alone else ():
-            asked.setdefault(id_, rest)
-    asks = [(id_, one) for id_, one in asked.items() if one.terms or one.alone]
-    return dict(asks[:SUBJECTS])
+    raw = set(_WORD.findall(context.cue.raw.lower()))
+    asked = {}
+    for id_, one in mentioned.items():
+        own = set(_WORD.findall(fold(one.name)))
+        rest = [] if one.whole else [word for word in words if word not in own]
+        least = LEAST_IF_LOWER_CASE if not one.sure else LEAST_WITH_PREDICATE if one.name else LEAST_OF_OWNER
+        if not rest:
+            rest = [word for asks, for_ in _ASKED_FOR.items() if asks in raw for word in for_.split()]
+            least = 0.0
+        terms = frozenset(term for word in rest for term in terms_of(word))
+        alone = not terms and raw.isdisjoint(TELLING_WORDS)
+        if alone and not one.name and not one.whole:
+            alone = bool(_ASKS_WHO_I_AM.search(context.cue.raw))
+        if terms or alone:
+            asked[id_] = Asked(tuple(rest), terms, alone, least, one.sure)
+    return asked
 
 
 def _content_words(context: RecallContext) -> list[str]:
@@ -180,47 +216,29 @@ def _content_words(context: RecallContext) -> list[str]:
     return [word for word in dict.fromkeys(words) if word in undated and word not in skipped]
 
 
-def _asked(
-    context: RecallContext, words: Sequence[str], least: float = LEAST_WITH_PREDICATE, sure: bool = True
-) -> Asked:
-    if not words:
-        least = 0.0
-        raw = set(_WORD.findall(context.cue.raw.lower()))
-        words = [word for asks, for_ in _ASKED_FOR.items() if asks in raw for word in for_.split()]
-    terms = frozenset(term for word in words for term in terms_of(word))
-    told = TELLING_WORDS.intersection(_WORD.findall(context.cue.raw.lower()))
-    return Asked(tuple(words), terms, not terms and not told, least, sure)
-
-
-def _owner_ids(context: RecallContext) -> list[str]:
-    norms = [norm_name(name) for name in (context.scope.user, *OWNERS)]
-    named = context.store.named(context.scope, list(dict.fromkeys(norms)))
-    return list(dict.fromkeys(id_ for norm in norms for id_ in named.get(norm, ())))
-
-
 # --- reading
 
 
 def read_facts(
-    context: RecallContext, anchored: TrailAnchors, asked: Mapping[str, Asked], hits: Sequence[Hit]
+    context: RecallContext, anchored: TrailAnchors, subjects: Sequence[str], hits: Sequence[Hit]
 ) -> Believed | None:
-    """Returns the facts about the asked subjects, and the ended facts that the hits state. None if there are none."""
+    """Returns the facts about these subjects, and the ended facts that the hits state. None if there are none."""
     store, scope = context.store, context.scope
     period = asked_period(anchored.dates, context.now)
     ids = tuple(hit.node.id for hit in hits if hit.node.text)
-    if not asked and not ids:
+    if not subjects and not ids:
         return None
-    read = store.facts(scope, list(asked), held=Around(period.end, FACTS_READ, ids))
+    read = store.facts(scope, subjects, held=Around(period.end, FACTS_READ, ids))
     if not read:
         return None
     extracted = {id_: [one for one in read[id_] if one.source_ref == id_] for id_ in ids if id_ in read}
-    others = sorted({one.subject for some in extracted.values() for one in some} - asked.keys())
-    about = [fact for id_ in asked for fact in read.get(id_, ()) if fact.subject == id_]
+    others = sorted({one.subject for some in extracted.values() for one in some}.difference(subjects))
+    about = [fact for id_ in subjects for fact in read.get(id_, ()) if fact.subject == id_]
     if others:
         more = store.facts(scope, others, held=HeldAt(period.end, FACTS_READ, "out"))
         about += [fact for id_ in others for fact in more.get(id_, ())]
     nodes = _visible(context, list(dict.fromkeys([*(fact.subject for fact in about), *others])))
-    nodes = {id_: node for id_, node in nodes.items() if _is_meant(context, node, asked)}
+    nodes = {id_: node for id_, node in nodes.items() if _is_meant(context, node, subjects)}
     found = Believed(period, nodes, extracted=extracted)
     about = [fact for fact in about if fact.subject in nodes]
     for fact in one_each(store, scope, [fact for fact in about if holds(fact, period.end)]):
@@ -240,9 +258,9 @@ def asked_period(dates: Sequence[Span], now: int) -> Period:
     return Period(start, min(end, now) if start <= now else end)
 
 
-def _is_meant(context: RecallContext, node: Node, asked: Mapping[str, Asked]) -> bool:
+def _is_meant(context: RecallContext, node: Node, subjects: Sequence[str]) -> bool:
     """False for another user's node that is called "me" or "user"."""
-    return node.id not in asked or node.owner == context.scope.user or norm_name(node.name or "") not in OWNERS
+    return node.id not in subjects or node.owner == context.scope.user or norm_name(node.name or "") not in OWNERS
 
 
 def _objects(context: RecallContext, found: Believed) -> dict[str, Node]:

@@ -109,6 +109,29 @@ def test_my_own_facts_answer_questions_about_me(memory: Memory) -> None:
     assert len(lines(memory, "who am I?")) == 2
 
 
+@pytest.mark.parametrize(
+    "cue",
+    [
+        "What do I use in YAML if I want the line breaks of a long string to be preserved?",
+        "Anyone who likes, as Wim once said at the meeting, to compare thirty apps before the winter?",
+        "what type of storage goes with git in the old setup?",
+    ],
+)
+def test_a_long_question_that_shares_a_common_word_brings_no_facts(memory: Memory, cue: str) -> None:
+    memory.fact("user", "uses", "Kobo to read", now=NOW)
+    memory.fact("Wim", "likes", "tea", now=NOW)
+    memory.fact("git", "type", "tool", now=NOW)
+    assert lines(memory, cue) == []
+    assert len(lines(memory, "what do I use?")) == len(lines(memory, "what does Wim like?")) == 1
+    assert len(lines(memory, "type of git")) == 1
+
+
+def test_a_name_of_two_letters_is_a_name(memory: Memory) -> None:
+    memory.fact("Bo", "lives_in", "Oslo", now=NOW)
+    assert lines(memory, "where does Bo live?") == ["Bo lives in Oslo (since 2026-11-18, stated by a user)"]
+    assert lines(memory, "where do they live?") == []
+
+
 def test_a_fact_names_the_file_it_was_read_from(memory: Memory) -> None:
     memory.ingest_text("# Bob\n\nBob lives in Paris.\n", source="notes/bob.md", now=NOW)
     (line,) = lines(memory, "where does Bob live?")

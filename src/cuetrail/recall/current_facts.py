@@ -20,7 +20,7 @@ from cuetrail.facts.beliefs import one_each
 from cuetrail.formulas import DAY, fact_score, share
 from cuetrail.model import Fact, Hit, Node, RecalledFact, Where
 from cuetrail.recall.anchor.hybrid_search import TrailAnchors
-from cuetrail.recall.query import Span, read_dates
+from cuetrail.recall.query import LONGEST_NAMED, Span, read_dates
 from cuetrail.recall.render.text import SEPARATOR
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.weights import Trail, is_bare
@@ -40,15 +40,19 @@ from cuetrail.text.word_lists import (
 )
 
 # How many facts of each subject are read, and of how many subjects.
-FACTS_READ, SUBJECTS = 50, 20
-# The share of the other words of the cue that must be in the object, if none is in the predicate.
-LEAST_SHARE = 1 / 3
+FACTS_READ, SUBJECTS = 200, 20
+# The share of the other words of the cue that a fact must have: if one is in its predicate, and if none is.
+LEAST_WITH_PREDICATE, LEAST_SHARE = 0.2, 1 / 3
+# The same for a name in small letters, which may be no name, and for the user, of whom many cues say "I" in passing.
+LEAST_IF_LOWER_CASE, LEAST_OF_OWNER = 0.5, 1 / 3
 # The least cosine between the rest of the cue and a fact, for static vectors and for those of a strong model.
 LEAST_COSINE, LEAST_STRONG_COSINE = 0.28, 0.65
-# How many facts are compared by their vectors.
-COMPARED = 30
+# How many facts are compared by their vectors, with how many words of the cue. More words ask for no single property.
+COMPARED, MOST_COMPARED_WORDS = 60, 3
 # The most characters of a value in a line, and in a mark.
 LONGEST_VALUE, LONGEST_MARK = 200, 80
+# The factor for the score of the last hit that an outdated one ranks below, and how many marks a hit shows.
+BELOW, MARKS = 0.999, 2
 # A faded fact had a lower score than this when a dream retracted it; see `dream.passes.decay`.
 FADED = 0.2
 # Names of the node that holds the user's own facts, beside the name of the user.
@@ -56,6 +60,7 @@ OWNERS = ("me", "user")
 
 _WORD = re.compile(r"[^\W_]+")
 _OF_OWNER = re.compile(r"\b(?:i|my|mine|myself)\b|\babout me\b", re.IGNORECASE)
+_SHORT_NAME = re.compile(r"(?<![\w'’])[^\W\d_]{1,2}(?!\w)")
 _ASKS_WHO_I_AM = re.compile(r"\bwho am i\b|\babout (?:me|myself)\b", re.IGNORECASE)
 # What a question asks for that has no other word: "where is Ann?"
 _ASKED_FOR = {
@@ -104,21 +109,23 @@ def with_current_facts(
 ) -> Scored:
     """Returns the hits of `rank`, and the current facts that fit the cue; hits that state ended facts are marked.
 
-    Reads facts once if there are none, and once more for names if the cue says "I" or "my".
+    Without facts that costs one read, and another one for names if the cue says "I" or "my" or has a name of one or two
+    letters.
     """
     scored = rank(context, anchored, reached)
     if how.facts <= 0:
         return scored
     assert isinstance(anchored, TrailAnchors), "facts lead the answers of TRAIL"
-    asked = asked_subjects(context, anchored)
-    found = read_facts(context, anchored, asked, scored.anchors)
+    mentioned = mentioned_subjects(context, anchored)
+    found = read_facts(context, anchored, list(mentioned), scored.anchors)
     if found is None:
         return scored
-    names = _nodes(context, found)
+    names = _objects(context, found)
+    asked = asked_of(context, mentioned)
     facts = fitting_facts(context, anchored, asked, found, names, how)
-    hits = mark_outdated(scored.anchors, found, [(one.fact.subject, one.fact.predicate) for one in facts], names)
+    hits = mark_outdated(scored.anchors, found, [(fact.subject, fact.predicate) for fact in facts], names)
     # A filter asks for memories that pass it. Facts have no tags, kind or bucket.
-    shown = () if _filters(context.cue.where) else facts[: how.facts]
+    shown = [] if _filters(context.cue.where) else recalled_facts(context, facts, asked, names)
     # The bare name of a subject adds nothing to its facts.
     subjects = {one.fact.subject for one in shown}
     hits = tuple(hit for hit in hits if hit.node.id not in subjects or not is_bare(hit.node))
@@ -129,38 +136,75 @@ def _filters(where: Where) -> bool:
     return bool(where.tags or where.buckets or where.kinds) or where.since is not None or where.until is not None
 
 
-# --- the subjects a cue asks about
+# --- the subjects a cue names, and what it asks about them
+
+
+class Mentioned(NamedTuple):
+    """How a cue names a subject: the name, empty for the user; whether that is all of the cue; whether it is sure."""
+
+    name: str
+    whole: bool = False
+    sure: bool = True
+
+
+def mentioned_subjects(context: RecallContext, anchored: TrailAnchors) -> dict[str, Mentioned]:
+    """Returns the ids of the nodes that the cue names; those of which the whole cue is the name come first."""
+    found = {id_: Mentioned("", whole=True) for id_ in sorted(anchored.topics)}
+    for name in anchored.names:
+        for id_ in name.ids:
+            found.setdefault(id_, Mentioned(name.name, sure=name.confidence == 1))
+    if not anchored.literal:
+        found = {**_owner_and_short_names(context), **found}
+    return dict(list(found.items())[:SUBJECTS])
+
+
+def _owner_and_short_names(context: RecallContext) -> dict[str, Mentioned]:
+    """Returns the nodes of the user, if the cue says "I" or "my", and those with a name of one or two letters in it,
+    which the anchor stage does not look up.
+    """
+    raw = context.cue.raw
+    short = [name for name in _SHORT_NAME.findall(raw[:LONGEST_NAMED]) if name[0].isupper()]
+    names = {norm_name(name): Mentioned(name) for name in short if name.lower() not in FUNCTION_WORDS}
+    if _OF_OWNER.search(raw):
+        names |= dict.fromkeys((norm_name(name) for name in (context.scope.user, *OWNERS)), Mentioned(""))
+    named = context.store.named(context.scope, list(names)) if names else {}
+    return {id_: one for norm, one in names.items() for id_ in named.get(norm, ())}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a cue asks about one subject: the other words of the cue, and their terms.
 
-    `alone`: the cue has no other words and does not ask what was said, so that the main facts are asked for.
+    `alone`: the cue has no other words and does not ask what was said, so that the main facts are asked for. `least` is
+    the share of the words that a fact with one of them in its predicate must have. `sure`: it is surely named.
     """
 
     words: tuple[str, ...]
     terms: frozenset[str]
     alone: bool
+    least: float
+    sure: bool
 
 
-def asked_subjects(context: RecallContext, anchored: TrailAnchors) -> dict[str, Asked]:
-    """Returns the ids of the nodes that the cue names, each with what is asked about it; first come whole cues."""
+def asked_of(context: RecallContext, mentioned: Mapping[str, Mentioned]) -> dict[str, Asked]:
+    """Returns what the cue asks about each subject, without those it asks nothing about."""
     words = _content_words(context)
-    asked: dict[str, Asked] = {id_: _asked(context, ()) for id_ in sorted(anchored.topics)}
-    for name in anchored.names:
-        own = set(_WORD.findall(fold(name.name)))
-        rest = _asked(context, [word for word in words if word not in own])
-        for id_ in name.ids:
-            asked.setdefault(id_, rest)
-    if not anchored.literal and _OF_OWNER.search(context.cue.raw):
-        alone = bool(_ASKS_WHO_I_AM.search(context.cue.raw))
-        rest = _asked(context, words)
-        rest = replace(rest, alone=alone and not rest.terms)
-        for id_ in _owner_ids(context) if rest.terms or rest.alone else ():
-            asked.setdefault(id_, rest)
-    asks = [(id_, one) for id_, one in asked.items() if one.terms or one.alone]
-    return dict(asks[:SUBJECTS])
+    raw = set(_WORD.findall(context.cue.raw.lower()))
+    asked = {}
+    for id_, one in mentioned.items():
+        own = set(_WORD.findall(fold(one.name)))
+        rest = [] if one.whole else [word for word in words if word not in own]
+        least = LEAST_IF_LOWER_CASE if not one.sure else LEAST_WITH_PREDICATE if one.name else LEAST_OF_OWNER
+        if not rest:
+            rest = [word for asks, for_ in _ASKED_FOR.items() if asks in raw for word in for_.split()]
+            least = 0.0
+        terms = frozenset(term for word in rest for term in terms_of(word))
+        alone = not terms and raw.isdisjoint(TELLING_WORDS)
+        if alone and not one.name and not one.whole:
+            alone = bool(_ASKS_WHO_I_AM.search(context.cue.raw))
+        if terms or alone:
+            asked[id_] = Asked(tuple(rest), terms, alone, least, one.sure)
+    return asked
 
 
 def _content_words(context: RecallContext) -> list[str]:
@@ -172,45 +216,29 @@ def _content_words(context: RecallContext) -> list[str]:
     return [word for word in dict.fromkeys(words) if word in undated and word not in skipped]
 
 
-def _asked(context: RecallContext, words: Sequence[str]) -> Asked:
-    if not words:
-        raw = set(_WORD.findall(context.cue.raw.lower()))
-        words = [word for asks, for_ in _ASKED_FOR.items() if asks in raw for word in for_.split()]
-    terms = frozenset(term for word in words for term in terms_of(word))
-    told = TELLING_WORDS.intersection(_WORD.findall(context.cue.raw.lower()))
-    return Asked(tuple(words), terms, not terms and not told)
-
-
-def _owner_ids(context: RecallContext) -> list[str]:
-    norms = [norm_name(name) for name in (context.scope.user, *OWNERS)]
-    named = context.store.named(context.scope, list(dict.fromkeys(norms)))
-    return list(dict.fromkeys(id_ for norm in norms for id_ in named.get(norm, ())))
-
-
 # --- reading
 
 
 def read_facts(
-    context: RecallContext, anchored: TrailAnchors, asked: Mapping[str, Asked], hits: Sequence[Hit]
+    context: RecallContext, anchored: TrailAnchors, subjects: Sequence[str], hits: Sequence[Hit]
 ) -> Believed | None:
-    """Returns the facts about the asked subjects, and the ended facts that the hits state. None if there are none."""
+    """Returns the facts about these subjects, and the ended facts that the hits state. None if there are none."""
     store, scope = context.store, context.scope
     period = asked_period(anchored.dates, context.now)
     ids = tuple(hit.node.id for hit in hits if hit.node.text)
-    if not asked and not ids:
+    if not subjects and not ids:
         return None
-    read = store.facts(scope, list(asked), held=Around(period.end, FACTS_READ, ids))
+    read = store.facts(scope, subjects, held=Around(period.end, FACTS_READ, ids))
     if not read:
         return None
     extracted = {id_: [one for one in read[id_] if one.source_ref == id_] for id_ in ids if id_ in read}
-    others = sorted({one.subject for some in extracted.values() for one in some} - asked.keys())
-    about = [fact for id_ in asked for fact in read.get(id_, ()) if fact.subject == id_]
+    others = sorted({one.subject for some in extracted.values() for one in some}.difference(subjects))
+    about = [fact for id_ in subjects for fact in read.get(id_, ()) if fact.subject == id_]
     if others:
         more = store.facts(scope, others, held=HeldAt(period.end, FACTS_READ, "out"))
         about += [fact for id_ in others for fact in more.get(id_, ())]
-    where = Where(quarantined=context.cue.where.quarantined, archived=context.cue.where.archived)
-    nodes = store.get(scope, list(dict.fromkeys([*(fact.subject for fact in about), *others])))
-    nodes = {id_: node for id_, node in nodes.items() if where.admits(node) and _is_meant(context, node, asked)}
+    nodes = _visible(context, list(dict.fromkeys([*(fact.subject for fact in about), *others])))
+    nodes = {id_: node for id_, node in nodes.items() if _is_meant(context, node, subjects)}
     found = Believed(period, nodes, extracted=extracted)
     about = [fact for fact in about if fact.subject in nodes]
     for fact in one_each(store, scope, [fact for fact in about if holds(fact, period.end)]):
@@ -230,18 +258,23 @@ def asked_period(dates: Sequence[Span], now: int) -> Period:
     return Period(start, min(end, now) if start <= now else end)
 
 
-def _is_meant(context: RecallContext, node: Node, asked: Mapping[str, Asked]) -> bool:
+def _is_meant(context: RecallContext, node: Node, subjects: Sequence[str]) -> bool:
     """False for another user's node that is called "me" or "user"."""
-    return node.id not in asked or node.owner == context.scope.user or norm_name(node.name or "") not in OWNERS
+    return node.id not in subjects or node.owner == context.scope.user or norm_name(node.name or "") not in OWNERS
 
 
-def _nodes(context: RecallContext, found: Believed) -> dict[str, Node]:
-    """Returns the visible nodes that the facts have as object, and those they were read from, beside the subjects."""
+def _objects(context: RecallContext, found: Believed) -> dict[str, Node]:
+    """Returns the subjects, and the visible nodes that their facts have as object."""
     facts = [fact for some in (*found.current.values(), *found.ended.values()) for fact in some]
-    ids = dict.fromkeys(id_ for fact in facts for id_ in (fact.object, fact.source_ref) if id_ is not None)
-    others = context.store.get(context.scope, [id_ for id_ in ids if id_ not in found.nodes]) if ids else {}
+    ids = dict.fromkeys(fact.object for fact in facts if fact.object is not None)
+    return {**_visible(context, [id_ for id_ in ids if id_ not in found.nodes]), **found.nodes}
+
+
+def _visible(context: RecallContext, ids: Sequence[str]) -> dict[str, Node]:
+    """Returns the nodes with these ids, without those in quarantine and archived ones unless the recall has them."""
     where = Where(quarantined=context.cue.where.quarantined, archived=context.cue.where.archived)
-    return {**{id_: node for id_, node in others.items() if where.admits(node)}, **found.nodes}
+    nodes = context.store.get(context.scope, ids) if ids else {}
+    return {id_: node for id_, node in nodes.items() if where.admits(node)}
 
 
 # --- which facts lead
@@ -250,8 +283,8 @@ def _nodes(context: RecallContext, found: Believed) -> dict[str, Node]:
 def fitting_facts(
     context: RecallContext, anchored: TrailAnchors, asked: Mapping[str, Asked], found: Believed,
     names: Mapping[str, Node], how: Trail,
-) -> list[RecalledFact]:  # fmt: skip
-    """Returns the facts of the asked time that fit the cue, best first."""
+) -> dict[Fact, float]:  # fmt: skip
+    """Returns the facts of the asked time that fit the cue best, in order, each with how well it does."""
     facts = [
         fact
         for topic in dict.fromkeys((*found.current, *found.ended))
@@ -263,7 +296,7 @@ def fitting_facts(
         fits = _cosines(context, anchored, asked, facts, names, how)
     facts = [fact for fact in facts if fits.get(fact.id, 0.0) > 0]
     facts.sort(key=lambda fact: (-fits[fact.id], -begins(fact) if anchored.dates else 0, *_importance(fact, found)))
-    return [_recalled(fact, names, fits[fact.id], asked[fact.subject]) for fact in facts]
+    return {fact: fits[fact.id] for fact in facts[: how.facts]}
 
 
 def _of_time(topic: Topic, found: Believed) -> list[Fact]:
@@ -282,7 +315,7 @@ def _importance(fact: Fact, found: Believed) -> tuple[float, int, str]:
 
 def _fit(asked: Asked, fact: Fact, names: Mapping[str, Node]) -> float:
     """Returns how well a fact fits what is asked: above 1 if its predicate does, else the share of the words that its
-    object has, if that is enough; 1 if only the name is asked for.
+    object has, if that is enough; 1 if only the name is asked for, 0 if it does not fit.
     """
     if asked.alone:
         return 1.0
@@ -290,7 +323,9 @@ def _fit(asked: Asked, fact: Fact, names: Mapping[str, Node]) -> float:
     in_predicate = asked.terms.intersection(terms_of(" ".join(predicate)))
     in_object = asked.terms.intersection(terms_of(_value(fact, names)))
     covered = len(in_predicate | in_object) / len(asked.terms)
-    return 1 + covered if in_predicate else covered if covered >= LEAST_SHARE else 0.0
+    if in_predicate and covered >= asked.least:
+        return 1 + covered
+    return covered if covered >= max(LEAST_SHARE, asked.least) else 0.0
 
 
 def _cosines(
@@ -298,11 +333,12 @@ def _cosines(
     names: Mapping[str, Node], how: Trail,
 ) -> dict[str, float]:  # fmt: skip
     """Returns the cosines of the facts that are near enough to what is asked; {} without vectors."""
-    if anchored.query_embedding is None or context.embed_texts is None:
+    facts = [one for one in facts if asked[one.subject].sure and len(asked[one.subject].words) <= MOST_COMPARED_WORDS]
+    facts = facts[:COMPARED]
+    if not facts or anchored.query_embedding is None or context.embed_texts is None:
         return {}
     import numpy as np
 
-    facts = facts[:COMPARED]
     told = [" ".join((*_words_of(fact.predicate), _value(fact, names))) for fact in facts]
     rests = [" ".join(asked[fact.subject].words) for fact in facts]
     try:
@@ -321,9 +357,19 @@ def _cosines(
 # --- a fact as a line
 
 
-def _recalled(fact: Fact, names: Mapping[str, Node], fit: float, asked: Asked) -> RecalledFact:
+def recalled_facts(
+    context: RecallContext, facts: Mapping[Fact, float], asked: Mapping[str, Asked], names: Mapping[str, Node]
+) -> list[RecalledFact]:
+    """Returns the facts with their lines, in the same order."""
+    texts = _visible(context, [fact.source_ref for fact in facts if fact.source_ref is not None])
+    return [
+        _recalled(fact, names, texts.get(fact.source_ref or ""), fit, asked[fact.subject])
+        for fact, fit in facts.items()
+    ]
+
+
+def _recalled(fact: Fact, names: Mapping[str, Node], stated_in: Node | None, fit: float, asked: Asked) -> RecalledFact:
     subject, value = _name(names[fact.subject]), _value(fact, names)
-    stated_in = names.get(fact.source_ref or "")
     source = None if stated_in is None else stated_in.source or stated_in.id
     since = utc_date(begins(fact))
     time = f"since {since}" if fact.status in ACTIVE and fact.valid_until is None else f"{since} to {_end(fact)}"
@@ -377,8 +423,8 @@ def _phrase(predicate: str, value: str) -> str:
 def mark_outdated(
     hits: tuple[Hit, ...], found: Believed, led: Iterable[Topic], names: Mapping[str, Node]
 ) -> tuple[Hit, ...]:
-    """Returns the hits in order of score. Those that state an ended fact are marked, and score below those that state
-    the current fact of the same subject and predicate.
+    """Returns the hits. Those that state an ended fact are marked, and rank below those that state the current fact of
+    the same subject and predicate; all others keep their order.
 
     A fact counts as stated by a text if it was extracted from it, or, for the topics the answer leads with, if a
     sentence has the subject's name and the value.
@@ -387,23 +433,24 @@ def mark_outdated(
     outdated = {hit.node.id: _outdated(hit.node, found, led, names) for hit in hits}
     if not any(outdated.values()):
         return hits
-    marked = []
-    for hit in hits:
+    ranked: list[tuple[int, bool, Hit]] = []
+    for at, hit in enumerate(hits):
         facts = outdated[hit.node.id]
         if not facts:
-            marked.append(hit)
+            ranked.append((at, False, hit))
             continue
         topics = [(fact.subject, fact.predicate) for fact in facts]
         better = [
-            other.score
-            for other in hits
+            place
+            for place, other in enumerate(hits)
             if not outdated[other.node.id] and any(_states_current(other.node, one, found, names) for one in topics)
         ]
-        score = min([hit.score, *(0.999 * score for score in better)])
+        score = min([hit.score, *(BELOW * hits[place].score for place in better)])
         marks = dict.fromkeys(_mark(fact, found, names) for fact in facts)
         why = {**hit.why, "outdated": [fact.id for fact in facts]}
-        marked.append(replace(hit, score=score, why=why, mark="; ".join(list(marks)[:2])))
-    return tuple(sorted(marked, key=lambda hit: -hit.score))
+        marked = replace(hit, score=score, why=why, mark="; ".join(list(marks)[:MARKS]))
+        ranked.append((max([at, *better]), True, marked))
+    return tuple(hit for *_, hit in sorted(ranked, key=lambda one: one[:2]))
 
 
 def _outdated(node: Node, found: Believed, led: Iterable[Topic], names: Mapping[str, Node]) -> list[Fact]:

@@ -24,6 +24,7 @@ export function HitCard({ hit, cue, words, best, starts }: Props): JSX.Element {
   const node = hit.node;
   return (
     <article class="card hit" data-id={node.id}>
+      {hit.mark && <p class="notice">{hit.mark}</p>}
       <MemoryHead node={node} words={words} />
       {hit.why.lines && hit.why.lines.length > 0 && <Lines lines={hit.why.lines} />}
       <footer class="card-foot">

@@ -208,6 +208,13 @@ function Found({ recollection, ms, form }: { recollection: Recollection; ms: num
       {recollection.notices.map((notice) => (
         <p class="notice" key={notice}><Told text={notice} /></p>
       ))}
+      {form.tab === "hits" && recollection.facts.length > 0 && (
+        <ul class="card facts" aria-label="Current facts">
+          {recollection.facts.map((one) => (
+            <li key={one.fact.id}>{one.line}</li>
+          ))}
+        </ul>
+      )}
       {form.tab === "graph" ? (
         <GraphView cue={form.q} />
       ) : !recollection.answerable ? (

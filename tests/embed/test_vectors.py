@@ -170,6 +170,13 @@ def test_a_corrected_memory_has_the_vector_of_its_new_text(memory: Memory) -> No
     assert memory.stats().vectors == 1
 
 
+def test_a_passage_is_found_by_the_meaning_of_its_title_and_heading(memory: Memory) -> None:
+    memory.add("It sleeps all day.", id="titled", props={"title": "My cat"})
+    memory.add("Due in March.", id="headed", props={"title": "Home", "heading": "Bills › Water"})
+    assert memory.recall("kitten").hits[0].node.id == "titled"
+    assert memory.recall("payment").hits[0].node.id == "headed"
+
+
 def test_a_wrong_spec_is_refused_and_leaves_nothing_open(place: Path) -> None:
     with pytest.raises(EmbedderError, match="static"):
         Memory(place, embedder="crystal-ball")

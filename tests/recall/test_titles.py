@@ -96,6 +96,14 @@ def test_a_memory_with_that_name_is_first_and_no_score_is_above_one(memory: Memo
     assert all(score <= 0.5 for score in scores[1:])
 
 
+def test_a_text_that_was_added_with_that_title_is_first(memory: Memory) -> None:
+    memory.add("It shrinks.", id="titled", props={"title": "Cold connector", "aliases": ["winter plug"]})
+    memory.add("A cold connector, a connector in the cold, a winter plug.", id="other")
+    for cue in ("cold connector", "What about the winter plug?"):
+        first = memory.recall(cue).hits[0]
+        assert (first.node.id, first.why["topic"]) == ("titled", "titled")
+
+
 def test_several_notes_with_one_title_come_before_all_others(memory: Memory) -> None:
     memory.ingest_text("# Vim\n\nA second page on the editor.\n", source="second/vim.md")
     sources = [hit.node.source for hit in memory.recall("Vim").hits]

@@ -10,6 +10,7 @@ import pytest
 
 from cuetrail.formulas import bm25, idf
 from cuetrail.model import FieldWeights, Node, Scope, Tag, TextQuery, Where
+from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
 from tests.store.contract.conftest import Engine
 from tests.store.sqlite.index.test_text_search import (
@@ -104,3 +105,52 @@ def test_a_search_in_fields_equals_scoring_every_memory(engine: Engine, seed: in
             query = TextQuery(some_text(chance, 5), tuple(phrases), fields=weights)
             limit = chance.choice((1, 3, 10, 100))
             assert_exact(store.text(ME, query, limit, NO_FILTER), by_brute_force(living, query), limit)
+
+
+def found(store: Store, words: str, *phrases: str, **how: bool) -> list[str]:
+    return [one.id for one in store.text(ME, TextQuery(words, phrases, fields=ALL, **how), 9, NO_FILTER)]
+
+
+def test_titles_and_headings_are_searched_only_where_they_are_asked_for(store: Store) -> None:
+    props = {"title": "Cold connector", "aliases": ["winter plug"], "heading": "Faults › Noise"}
+    store.write(ME, Batch(nodes=[Node("a", text="It shrinks.", props=props), Node("b", text="noise of a plug")]))
+    assert (found(store, "cold"), found(store, "winter"), found(store, "faults")) == (["a"], ["a"], ["a"])
+    assert set(found(store, "noise plug")) == {"a", "b"}
+    assert [one.id for one in store.text(ME, TextQuery("cold winter noise"), 9, NO_FILTER)] == ["b"]
+
+
+def test_phrases_beginnings_and_typos_are_found_in_every_field(store: Store) -> None:
+    props = {"title": "Cold connector", "heading": "Known faults"}
+    store.write(
+        ME, Batch(nodes=[Node("a", text="It shrinks.", props=props), Node("b", text="a connector in the cold")])
+    )
+    assert found(store, "", "cold connector") == ["a"]
+    assert found(store, "", "connector shrinks") == []
+    assert set(found(store, "connec", prefix=True)) == {"a", "b"}
+    assert found(store, "known fau", prefix=True) == ["a"]
+    assert found(store, "knwon", fuzzy=True) == found(store, "knwon", mend=True) == ["a"]
+    assert found(store, "shrimks", mend=True) == ["a"]
+
+
+def test_no_label_doubles_a_search_in_fields(store: Store) -> None:
+    store.write(ME, Batch(nodes=[Node("a", text="an apple", tag_details=(Tag("apple", "apple"),))]))
+    (plain,) = store.text(ME, TextQuery("apple"), 9, NO_FILTER)
+    (weighted,) = store.text(ME, TextQuery("apple", fields=FieldWeights()), 9, NO_FILTER)
+    assert (plain.boosted, weighted.boosted) == (True, False)
+    assert plain.score == pytest.approx(2 * weighted.score)
+
+
+def test_a_title_that_is_corrected_or_forgotten_is_found_no_more(store: Store) -> None:
+    for title in ("Radio", "Mast"):
+        store.write(ME, Batch(nodes=[Node("a", text="It hums.", props={"title": title, "heading": title})]))
+        assert found(store, title) == ["a"]
+    assert found(store, "radio") == []
+    store.forget(ME, ["a"], 1)
+    assert found(store, "mast") == []
+
+
+def test_fields_of_weight_0_and_below_find_nothing(store: Store) -> None:
+    store.write(ME, Batch(nodes=[Node("a", name="apple", text="apple", props={"title": "apple"})]))
+    for weights in (FieldWeights(body=0.0), FieldWeights(-1.0, -1.0, -1.0)):
+        for query in (TextQuery("apple", fields=weights), TextQuery("aple", fuzzy=True, fields=weights)):
+            assert store.text(ME, query, 9, NO_FILTER) == []

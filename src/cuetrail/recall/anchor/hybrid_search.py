@@ -14,6 +14,7 @@ from itertools import chain
 from cuetrail.errors import EmbedderError
 from cuetrail.formulas import DAY, fused
 from cuetrail.model import FieldWeights, Node, SearchHit, TextQuery, Where
+from cuetrail.model.records import searched_title
 from cuetrail.recall.query import Span, asks_for_anything, only_asks, possible_topics, read_dates, without_answer_form
 from cuetrail.recall.stage_types import Anchor, Anchored, RecallContext
 from cuetrail.recall.weights import Fusion, Trail
@@ -99,7 +100,7 @@ def find_anchors(context: RecallContext, *, how: Trail) -> TrailAnchors:
     query = context.cue.query
     if query.phrases or query.prefix or query.fuzzy:
         return made(nodes=nodes, literal=True)
-    topics = _topics_of_cue(context)
+    topics = _topics_of_cue(context, nodes)
     if not query.words and not topics:
         return made(nodes=nodes, literal=True)
     runs, ids = _names_in_cue(context)
@@ -186,14 +187,18 @@ def _names_in_cue(context: RecallContext) -> tuple[list[WordRun], dict[str, list
     return sorted(chosen, key=lambda run: run.start), ids
 
 
-def _topics_of_cue(context: RecallContext) -> list[str]:
+def _topics_of_cue(context: RecallContext, nodes: Mapping[str, Node]) -> list[str]:
     """Returns the ids of the nodes whose name or alias is the whole cue, but for words that only ask.
 
-    Of several names the longest counts: "the storm of May" is not about May. A name of many nodes is no topic.
+    Without such a node, those of `nodes` that are passages of a note with that title. Of several names the longest
+    counts: "the storm of May" is not about May. A name of many nodes is no topic.
     """
-    topics = possible_topics(context.cue.raw)
-    ids = context.store.named(context.scope, list(dict.fromkeys(map(norm_name, topics))), 0)
-    found = next((ids[norm] for topic in topics if (norm := norm_name(topic)) in ids), [])
+    norms = list(dict.fromkeys(map(norm_name, possible_topics(context.cue.raw))))
+    ids = context.store.named(context.scope, norms, 0)
+    for id_, node in nodes.items() if not ids else ():
+        for title in searched_title(None, (), node.props).splitlines():
+            ids.setdefault(norm_name(title), []).append(id_)
+    found = next((ids[norm] for norm in norms if norm in ids), [])
     return sorted(found) if len(found) <= MOST_WITH_NAME else []
 
 

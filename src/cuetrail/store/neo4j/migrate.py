@@ -12,9 +12,9 @@ from cuetrail.store.neo4j.schema import (
     BY_VALUE,
     DESCRIBED,
     MIGRATIONS,
-    POSITIONS,
     RELATIONSHIPS,
     TEXT_INDEXES,
+    TITLES,
     VERSION,
     statements,
 )
@@ -25,7 +25,7 @@ _RANKED = MIGRATIONS.index(BY_VALUE) + 1
 _WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
 _DESCRIBED = MIGRATIONS.index(DESCRIBED) + 1
 BARE_MARKED = _DESCRIBED + 1
-TITLED = MIGRATIONS.index(POSITIONS) + 2
+TITLED = MIGRATIONS.index(TITLES) + 1
 # Indexes of earlier versions.
 _OLD_INDEXES = ("cue_by_edge_lower_type", "cue_text", "cue_text_again")
 _MARK_BARE = """MATCH (n:CueNode) WHERE n.text = '' AND n.kind <> 'source' AND NOT n.marks CONTAINS ' xbare'

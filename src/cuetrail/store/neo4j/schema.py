@@ -70,7 +70,6 @@ def _first() -> list[str]:
     for kind, fields in EDGE_INDEXED:
         columns = ", ".join(f"e.{field}" for field in fields.split(", "))
         made.append(f"CREATE INDEX {_name('by', kind, fields)} IF NOT EXISTS FOR ()-[e:{kind}]-() ON ({columns})")
-    made.append(text_index(TEXT_INDEXES[0]))
     return made
 
 
@@ -106,9 +105,11 @@ SORT_KEYS = tuple(
 BY_VALUE = ("CREATE INDEX cue_by_fact_said IF NOT EXISTS FOR (n:CueFact) ON (n.said)",)
 
 POSITIONS = ("CREATE INDEX cue_by_node_part_file_seq IF NOT EXISTS FOR (n:CueNode) ON (n.part, n.file, n.seq)",)
+# Nodes have the words of their titles and headings, and the text index has them as fields.
+TITLES = (text_index(TEXT_INDEXES[0]),)
 
 MIGRATIONS: tuple[Sequence[str], ...] = (
-    _first(), FACTS, (), TIME, AHEAD, SORT_KEYS, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE, POSITIONS, (),
+    _first(), FACTS, (), TIME, AHEAD, SORT_KEYS, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE, POSITIONS, TITLES,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

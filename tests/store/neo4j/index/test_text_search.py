@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from cuetrail import Memory, Node, Scope
-from cuetrail.model import TextQuery, Where
+from cuetrail.model import FieldWeights, TextQuery, Where
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
 from cuetrail.store.neo4j.index import text_index
-from cuetrail.store.neo4j.migrate import BARE_MARKED, migrate
+from cuetrail.store.neo4j.migrate import BARE_MARKED, TITLED, migrate
 from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.write import Batch
 from tests.servers import Login, alone, wipe
@@ -28,6 +28,7 @@ def some_items() -> list[dict[str, Any]]:
         {
             "id": f"n{n}", "text": " ".join(chance.choices(WORDS, k=chance.randint(1, 120))), "at": n,
             "tags": chance.sample(WORDS, 1),
+            "props": {"title": " ".join(chance.choices(WORDS, k=2))} if n % 3 else {"heading": chance.choice(WORDS)},
         }
         for n in range(40)
     ]  # fmt: skip
@@ -46,7 +47,8 @@ def worn(memory: Memory, items: list[dict[str, Any]]) -> None:
 
 def ranked(memory: Memory) -> list[list[tuple[str, float]]]:
     chance = random.Random(4)
-    asked = [TextQuery(" ".join(chance.choices(WORDS, k=3))) for _ in range(12)]
+    weights = (None, FieldWeights(2.0, 0.5, 1.0))
+    asked = [TextQuery(" ".join(chance.choices(WORDS, k=3)), fields=chance.choice(weights)) for _ in range(16)]
     found = [memory.store.text(memory.scope, query, 10, Where()) for query in asked]
     return [[(one.id, one.score) for one in some] for some in found]
 
@@ -96,3 +98,29 @@ def test_an_older_neo4j_database_tells_bare_names_apart(neo4j_server: Login) -> 
             assert found() == {"bare", "told", "a.md"}
             migrate(store.connection)
             assert found() == {"told", "a.md"}
+
+
+def test_an_older_neo4j_database_is_searched_by_titles(neo4j_server: Login) -> None:
+    with alone(neo4j_server):
+        wipe(neo4j_server)
+        with closing(Neo4jStore(neo4j_server.address, SqliteStore)) as store:
+            titled = Node("titled", text="It shrinks.", props={"title": "Cold connector", "heading": "Faults"})
+            store.write(Scope(), Batch(nodes=[titled, Node("named", "person", "Ada", aliases=("Countess",))]))
+            older = [
+                "DROP INDEX cue_fields",
+                "CREATE FULLTEXT INDEX cue_text_again FOR (n:CueNode) ON EACH [n.moment, n.marks, n.labels, n.body]",
+                "MATCH (n:CueNode) REMOVE n.title, n.heading",
+                "MERGE (m:CueMeta {name: 'log'}) SET m.text = 'cue_text_again'",
+                f"MATCH (s:CueSchema) SET s.version = {TITLED - 1}",
+            ]
+            store.connection.schema(older)
+            migrate(store.connection)
+
+            def found(words: str) -> list[str]:
+                query = TextQuery(words, fields=FieldWeights(1.0, 1.0, 0.0))
+                return [one.id for one in store.text(Scope(), query, 9, Where())]
+
+            assert (found("connector"), found("faults"), found("countess")) == (["titled"], ["titled"], ["named"])
+            names = {row[0] for row in store.connection.reading(lambda tx: rows(tx, "SHOW INDEXES YIELD name"))}
+            assert "cue_text_again" not in names
+            assert store.doctor(False, None) == []

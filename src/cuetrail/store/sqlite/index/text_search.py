@@ -5,12 +5,14 @@ With field weights a score is the weighted sum of the BM25 of each field, and no
 Two ideas keep it exact and fast.
 
 Common words are optional. A document without any of the rarer words can score at most the sum of what the common words
-can give, over all fields. If the k-th best document with a rarer word scores more, no other document can enter the top
-k, so the long posting lists of common words are only probed, never scanned. If not, the search runs again over all
-words.
+can give. If the k-th best document with a rarer word scores more, no other document can enter the top k, so the long
+posting lists of common words are only probed, never scanned. If not, the search runs again over all words.
 
 The x2 rule needs two lists, not a scan. Any document of the true top k is in the top k by plain BM25, or in the top k
 of those with a matching label.
+
+A search in fields does without both: few posting lists of titles and headings are long, so it takes about as long as
+one of the body that scans all words.
 """
 
 from __future__ import annotations
@@ -304,7 +306,7 @@ class TextSearch:
             terms = list(dict.fromkeys(term for _, term in leaves))
             scored = [(Occur.Must if term in wanted.quoted else Occur.Should, self._term(term)) for term in terms]
             return self._collect([*scored, *filters], limit)
-        cut = _essential(weights)
+        cut = _essential(weights) if self.doubles else len(leaves)
         if cut < len(leaves):
             ceiling = sum(weights[leaf] for leaf in leaves[cut:]) * (K1 + 1)
             rare = _any([self._leaf(leaf) for leaf in leaves[:cut]])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -47,15 +46,21 @@ def sentences(count: int) -> str:
     return " ".join(f"{' '.join(chance.sample(WORDS, 8)).capitalize()}." for _ in range(count))
 
 
-def test_prose_splits_on_blank_lines_then_at_sentences_within_800_characters(memory: Memory, vault: Vault) -> None:
+def test_prose_is_joined_to_about_800_characters_and_split_at_sentences(memory: Memory, vault: Vault) -> None:
     long = sentences(40)
     vault.write("a.md", f"One short paragraph.\n\n{long}\n\nAnother one.")
-    first, *pieces, last = [node.text for node in taken_in(memory, vault)]
-    assert (first, last) == ("One short paragraph.", "Another one.")
-    assert " ".join(pieces) == long
-    assert all(piece.endswith(".") and len(piece) <= 800 for piece in pieces)
-    # As much as there is room for: the sentence behind would have been too much.
-    assert all(len(piece) + len(behind.split(".")[0]) + 2 > 800 for piece, behind in pairwise(pieces))
+    pieces = [node.text for node in taken_in(memory, vault)]
+    assert " ".join(" ".join(pieces).split()) == f"One short paragraph. {long} Another one."
+    assert all(piece.endswith(".") and 500 <= len(piece) <= 1000 for piece in pieces)
+
+
+def test_nothing_is_joined_across_a_heading(memory: Memory, vault: Vault) -> None:
+    parts = [sentences(8), sentences(9)]
+    vault.write("a.md", f"# One\n\n{parts[0]}\n\n## Two\n\n{parts[1]}")
+    assert [(node.text, node.props.get("heading")) for node in taken_in(memory, vault)] == [
+        (parts[0], None),
+        (parts[1], "Two"),
+    ]
 
 
 def test_code_splits_at_column_0_and_hard_at_2000_characters(memory: Memory, vault: Vault) -> None:
@@ -63,11 +68,11 @@ def test_code_splits_at_column_0_and_hard_at_2000_characters(memory: Memory, vau
     body = "\n".join(f"    value{n} = value{n} + {n}" for n in range(200))
     vault.write("a.py", "\n\n\n".join([*small, f"def large():\n{body}"]) + "\n")
     pieces = [node.text for node in taken_in(memory, vault)]
-    assert pieces[:3] == small
-    assert pieces[3].startswith("def large():")
-    assert [len(piece) <= 2000 for piece in pieces[3:]] == [True] * 3
-    assert all(len(piece) > 1900 for piece in pieces[3:-1])
-    assert "\n".join(pieces[3:]) == f"def large():\n{body}"
+    assert pieces[0] == "\n\n".join(small)
+    assert pieces[1].startswith("def large():")
+    assert [len(piece) <= 2000 for piece in pieces[1:]] == [True] * 3
+    assert all(len(piece) > 1900 for piece in pieces[1:-1])
+    assert "\n".join(pieces[1:]) == f"def large():\n{body}"
 
 
 def test_a_line_of_code_that_nothing_else_can_cut_is_cut_at_2000_characters(memory: Memory, vault: Vault) -> None:
@@ -84,33 +89,33 @@ def test_marks_of_byte_order_and_nuls_are_stripped_and_line_ends_are_one_charact
     memory: Memory, vault: Vault
 ) -> None:
     vault.write("a.md", b"\xef\xbb\xbfFirst\x00 line.\r\nSecond line.\r\n\r\nAnother para\x00graph.\r\n")
-    assert [node.text for node in taken_in(memory, vault)] == ["First line.\nSecond line.", "Another paragraph."]
+    assert [node.text for node in taken_in(memory, vault)] == ["First line.\nSecond line.\n\nAnother paragraph."]
 
 
 def test_an_id_is_told_by_source_content_and_repeat(memory: Memory, vault: Vault, tmp_path: Path) -> None:
-    vault.write("a.md", "Tea.\n\nCoffee.\n\nTea.")
+    vault.write("a.md", "Tea.\n\n---\n\nCoffee.\n\n---\n\nTea.")
     vault.write("b.md", "Tea.")
     before = {node.id: (node.source, node.text) for node in taken_in(memory, vault)}
     assert len(before) == 4
     with Memory(tmp_path / "another", embedder="none") as another:
         assert {node.id for node in taken_in(another, vault)} == before.keys()
     # Another order of the same is no other content, nor another repeat of it.
-    vault.write("a.md", "Tea.\n\nTea.\n\nCoffee.")
+    vault.write("a.md", "Tea.\n\n---\n\nTea.\n\n---\n\nCoffee.")
     assert {node.id: (node.source, node.text) for node in taken_in(memory, vault)} == before
 
 
 def test_a_second_ingest_does_nothing_an_edit_touches_what_changed_and_what_goes_is_removed(
     memory: Memory, vault: Vault
 ) -> None:
-    vault.write("a.md", "One.\n\nTwo.\n\nThree.")
+    vault.write("a.md", "One.\n\n---\n\nTwo.\n\n---\n\nThree.")
     first = memory.ingest(vault.root, now=NOW)
     assert (first.added, first.kept, first.removed) == (3, 0, 0)
     second = memory.ingest(vault.root, now=NOW)
     assert (second.unchanged_files, second.added, second.removed) == (1, 0, 0)
-    vault.write("a.md", "One.\n\nTwo, corrected.\n\nThree.")
+    vault.write("a.md", "One.\n\n---\n\nTwo, corrected.\n\n---\n\nThree.")
     third = memory.ingest(vault.root, now=NOW)
     assert (third.added, third.kept, third.removed) == (1, 2, 1)
-    vault.write("a.md", "One.\n\nThree.")
+    vault.write("a.md", "One.\n\n---\n\nThree.")
     assert [node.text for node in taken_in(memory, vault)] == ["One.", "Three."]
 
 
@@ -168,7 +173,7 @@ def test_texts_whose_hashes_differ_in_fewer_than_3_bits_share_tags_and_buckets(m
 def test_an_atom_has_content_source_sequence_time_tags_buckets_provenance_and_hash(
     memory: Memory, vault: Vault
 ) -> None:
-    vault.write("work/a.md", f"---\ntags: [Ships]\nbuckets: [field]\n---\nShort.\n\n{' '.join(WORDS)}.")
+    vault.write("work/a.md", f"---\ntags: [Ships]\nbuckets: [field]\n---\nShort.\n\n---\n\n{' '.join(WORDS)}.")
     short, long = taken_in(memory, vault)
     assert (short.text, short.source, short.seq, long.seq) == ("Short.", "vault/work/a.md", 0, 1)
     assert short.provenance == "internal"

@@ -212,7 +212,7 @@ def test_it_follows_every_ingest(memory: Memory, brain: Path, tmp_path: Path) ->
     memory.ingest(vault)
     (page,) = pages(brain)
     assert page.startswith("@general/#radio/one_md_")
-    (vault / "one.md").write_text("The first paragraph. #radio\n\nAnd a second. #radio\n")
+    (vault / "one.md").write_text("The first paragraph. #radio\n\n---\n\nAnd a second. #radio\n")
     memory.ingest(vault)
     assert [len(found) for found in shown(brain).values()] == [2]
     (vault / "one.md").unlink()

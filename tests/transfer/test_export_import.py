@@ -437,7 +437,7 @@ MCP: list[dict[str, Any]] = [
 ]
 MEM0 = {"results": [{"id": "m1", "memory": "Likes tea", "user_id": "ada", "created_at": "2024-07-26T10:29:36Z"}]}
 TURNS = [
-    {"uuid": "1", "sender": "human", "text": "Which port?", "created_at": "2024-01-01T00:00:00Z"},
+    {"uuid": "1", "sender": "human", "text": "Open a port.", "created_at": "2024-01-01T00:00:00Z"},
     {"uuid": "2", "sender": "assistant", "text": "Port 8080.", "created_at": "2024-01-01T00:00:01Z"},
 ]
 CLAUDE = [{"uuid": "c", "name": "Ports", "created_at": "2024-01-01T00:00:00Z", "chat_messages": TURNS}]
@@ -450,7 +450,7 @@ def _chatgpt() -> list[dict[str, Any]]:
         return {"id": id_, "message": body, "parent": parent, "children": children}
 
     mapping = {
-        "a": message("a", "user", "Which port?", None, ["b"]),
+        "a": message("a", "user", "Open a port.", None, ["b"]),
         "b": message("b", "assistant", "Port 8080.", "a", []),
     }
     return [{"id": "x", "title": "Ports", "create_time": 1.7e9, "mapping": mapping, "current_node": "b"}]

@@ -24,6 +24,8 @@ owner: "[[Ines Okafor]]"
 ---
 JACQ Server uses DuckDB.
 
+---
+
 I live in Oslo.
 
 2025-03-04: We decided to keep the relay.
@@ -146,7 +148,7 @@ def test_an_edit_elsewhere_in_a_text_leaves_a_value_and_its_use_as_they_were(mem
 def test_an_older_note_that_comes_in_later_does_not_change_what_holds_now(memory: Memory) -> None:
     for day, city in (("2025-05-01", "Oslo"), ("2024-05-01", "Bergen")):
         memory.ingest_text(
-            f"---\ndate: {day}\n---\nMy hometown is {city}.\n\nI live in {city}.", source=f"{day}.md", now=NOW
+            f"---\ndate: {day}\n---\nMy hometown is {city}.\n\n---\n\nI live in {city}.", source=f"{day}.md", now=NOW
         )
     memory.fact("user", "lives_in", "Oslo", confidence=0.9, source="file", valid_from=NOW - 99 * DAY, now=NOW)
     assert ("lives_in", "Oslo") in said(memory, "user")

@@ -22,7 +22,7 @@ from cuetrail.store.sqlite import SqliteStore
 NOW = 1_700_000_000_000
 SECRET = "Zanzibarquux keeps the vermilionish ledger under floorboardium seventeen"
 WORDS = ("zanzibarquux", "vermilionish", "floorboardium")
-FILE = f"# Plans\n\nHarmless opening.\n\n{SECRET}\n\nHarmless end."
+FILE = f"# Plans\n\nHarmless opening.\n\n---\n\n{SECRET}\n\n---\n\nHarmless end."
 
 
 class Letters:
@@ -180,7 +180,7 @@ def _said_in_a_chat(stage: Stage) -> None:
 
 def _merged_into_a_paragraph(stage: Stage) -> None:
     merged = [f"Before it. {SECRET}. After it.", f"One line\n- {SECRET}\nlast line", f"Text.\n> {SECRET}!\n> more"]
-    (stage.vault / "merged.md").write_text("\n\n".join(merged))
+    (stage.vault / "merged.md").write_text("\n\n---\n\n".join(merged))
     assert stage.memory.ingest(stage.vault).cut == 3
     for text in merged:
         with pytest.raises(Forgotten):
@@ -506,7 +506,7 @@ def test_forgetting_a_file_forgets_all_that_came_from_it(memory: Memory, vault: 
     (vault / "a.md").write_text(FILE)
     (vault / "b.md").write_text("Another file.")
     memory.ingest(vault)
-    assert len(memory.forget(source="vault/a.md")) == 5
+    assert len(memory.forget(source="vault/a.md")) == 4
     memory.ingest(vault)
     os.utime(vault / "a.md", (NOW, NOW))
     report = memory.ingest(vault)

@@ -14,7 +14,7 @@ from cuetrail.errors import Forgotten
 
 SECRET = "I secretly dislike turnips and other roots"
 THANKS = "Thanks everyone for coming."
-DIARY = f"# Diary\n\n## Action items\n\n{SECRET}.\n\n{THANKS}\n"
+DIARY = f"# Diary\n\n## Action items\n\n{SECRET}.\n\n---\n\n{THANKS}\n"
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def vault(tmp_path: Path) -> Path:
     vault = tmp_path / "vault"
     vault.mkdir()
     for number in range(3):
-        body = f"# Meeting {number}\n\n## Action items\n\nBob does thing number {number} today.\n\n{THANKS}\n"
+        body = f"# Meeting {number}\n\n## Action items\n\nBob does thing number {number} today.\n\n---\n\n{THANKS}\n"
         (vault / f"m{number}.md").write_text(body)
     (vault / "diary.md").write_text(DIARY)
     return vault
@@ -52,7 +52,7 @@ def test_headings_and_boilerplate_of_a_forgotten_file_stay_in_other_files(memory
     before = [texts(memory, f"vault/m{number}.md") for number in range(3)]
     doomed = memory.doomed(source="vault/diary.md")
     assert ([node.text for node in doomed.common], doomed.copies) == ([THANKS], ())
-    assert len(memory.forget(source="vault/diary.md")) == 5
+    assert len(memory.forget(source="vault/diary.md")) == 3
     assert [texts(memory, f"vault/m{number}.md") for number in range(3)] == before
     assert not any("turnips" in text for text in texts(memory))
 
@@ -62,7 +62,7 @@ def test_a_heading_or_phrase_of_a_forgotten_file_keeps_nothing_new_out(memory: M
     (vault / "m4.md").write_text("# Diary\n\nAction items:\n- Bob buys a new pump\n- Eve calls the supplier\n")
     (vault / "m5.txt").write_text(f"{THANKS} The launch date is 4 May.\n")
     report = memory.ingest(vault)
-    assert texts(memory, "vault/m4.md")[1:] == [
+    assert texts(memory, "vault/m4.md") == [
         "Action items:\n- Bob buys a new pump\n- Eve calls the supplier",
         "Diary",
     ]
@@ -71,7 +71,7 @@ def test_a_heading_or_phrase_of_a_forgotten_file_keeps_nothing_new_out(memory: M
 
 
 def test_copies_of_what_a_forgotten_file_tells_go_with_it(memory: Memory, vault: Path) -> None:
-    (vault / "other.md").write_text(f"Something else entirely.\n\n- {SECRET}!\n")
+    (vault / "other.md").write_text(f"Something else entirely.\n\n---\n\n- {SECRET}!\n")
     memory.ingest(vault)
     memory.add(SECRET.upper(), id="by hand")
     doomed = memory.doomed(source="vault/diary.md")
@@ -111,15 +111,15 @@ def test_a_copy_of_a_forgotten_file_does_not_bring_its_headings_back(memory: Mem
 def test_of_a_text_that_says_more_only_the_forgotten_sentence_stays_out(memory: Memory, vault: Path) -> None:
     memory.forget(source="vault/diary.md")
     (vault / "more.md").write_text(
-        f"The boat leaves on Friday with [[Ann]]. {SECRET}, says #hush. The dinner is at seven.\n\n"
+        f"The boat leaves on Friday with [[Ann]]. {SECRET}, says #hush. The dinner is at seven.\n\n---\n\n"
         f"The boat leaves on Friday with [[Ann]]. {SECRET}! #hush The dinner is at seven.\n"
     )
     report = memory.ingest(vault)
-    assert (report.cut, report.forgotten, report.left_out) == (1, 4, ("vault/diary.md", "vault/more.md"))
+    assert (report.cut, report.forgotten, report.left_out) == (1, 2, ("vault/diary.md", "vault/more.md"))
     said = "The boat leaves on Friday with [[Ann]]. #hush The dinner is at seven."
     assert said in texts(memory, "vault/more.md")
     assert memory.ingest(vault).cut == 0, "the file is as known"
-    (vault / "more.md").write_text((vault / "more.md").read_text() + "\nAnother paragraph of it.\n")
+    (vault / "more.md").write_text((vault / "more.md").read_text() + "\n---\n\nAnother paragraph of it.\n")
     assert memory.ingest(vault).cut == 1
     node = next(hit.node for hit in memory.recall("boat dinner hush").hits if hit.node.text == said)
     assert memory.history(node.id) == []
@@ -166,7 +166,7 @@ def test_the_path_of_a_forgotten_file_is_not_kept_and_not_learnt_again(memory: M
     assert "vault/diary.md" not in sources(memory)
     memory.ingest(vault)
     assert "vault/diary.md" not in sources(memory)
-    (vault / "diary.md").write_text(f"{DIARY}\nSomething new in it.\n")
+    (vault / "diary.md").write_text(f"{DIARY}\n---\n\nSomething new in it.\n")
     memory.ingest(vault)
     assert texts(memory, "vault/diary.md") == ["Something new in it."]
 
@@ -179,5 +179,5 @@ def test_a_path_that_a_correction_took_away_goes_with_the_forgotten(memory: Memo
 
 
 def test_the_node_of_a_file_is_forgotten_with_its_file(memory: Memory) -> None:
-    assert len(memory.forget("Diary")) == 5
+    assert len(memory.forget("Diary")) == 3
     assert texts(memory, "vault/diary.md") == []

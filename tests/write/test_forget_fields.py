@@ -12,7 +12,7 @@ from cuetrail.errors import Forgotten
 
 WORD = "zanzibarquux"
 SECRET = "Zanzibarquux keeps the vermilionish ledger under floorboardium seventeen"
-PLANS = f"# Plans\n\nHarmless opening about gardens and rivers.\n\n{SECRET}.\n\nHarmless end of all the plans."
+PLANS = f"# Plans\n\nHarmless opening on gardens and rivers.\n\n---\n\n{SECRET}.\n\n---\n\nHarmless end of the plans."
 
 
 @pytest.fixture

@@ -64,23 +64,24 @@ def test_two_names_of_one_note_linked_from_one_atom_come_and_go_apart(vault: Pat
     assert len(edges(memory, source, "links")) == 1
 
 
-def test_headings_and_sequence_become_topical_edges(vault: Path, memory: Memory) -> None:
-    (vault / "a.md").write_text("# Top\n\nIntro text.\n\n## Deep\n\nDeep text.\n\n# Second\n\nLast text.")
+def test_notes_and_sequence_become_topical_edges(vault: Path, memory: Memory) -> None:
+    order = [f"{name} text. {'It goes on and on about the mast. ' * 10}".strip() for name in ("Intro", "Deep", "Last")]
+    (vault / "a.md").write_text("# Top\n\n{}\n\n## Deep\n\n{}\n\n# Second\n\n{}".format(*order))
     memory.ingest(vault)
-    assert ends(memory, atom(memory, "Intro text."), "under") == {"# Top"}
-    assert ends(memory, atom(memory, "Deep text."), "under") == {"## Deep"}
-    assert ends(memory, atom(memory, "## Deep"), "under") == {"# Top"}
-    assert ends(memory, atom(memory, "Last text."), "under") == {"# Second"}
-    assert ends(memory, atom(memory, "# Second"), "under") == {"Top"}
-    order = ["# Top", "Intro text.", "## Deep", "Deep text.", "# Second", "Last text."]
+    assert [memory.nodes(atom(memory, text))[atom(memory, text)].props.get("heading") for text in order] == [
+        None,
+        "Deep",
+        "Second",
+    ]
+    assert all(ends(memory, atom(memory, text), "under") == {"Top"} for text in order)
     for first, second in itertools.pairwise(order):
         assert ends(memory, atom(memory, first), "next") == {second}
     for kind in ("under", "next"):
-        assert all(in_band(edge, TOPICAL) for edge in edges(memory, atom(memory, "Deep text."), kind))
+        assert all(in_band(edge, TOPICAL) for edge in edges(memory, atom(memory, order[1]), kind))
 
 
 def test_a_name_two_atoms_share_becomes_an_entity_and_one_atom_alone_makes_none(vault: Path, memory: Memory) -> None:
-    (vault / "a.md").write_text("We met Grace Hopper.\n\nAlone we met Alan Turing.")
+    (vault / "a.md").write_text("We met Grace Hopper.\n\n---\n\nAlone we met Alan Turing.")
     memory.ingest(vault)
     assert memory.get("Grace Hopper") is None
     (vault / "b.md").write_text("They met Grace Hopper too.")
@@ -171,7 +172,7 @@ def test_what_is_stated_of_a_found_entity_outlives_the_texts_it_was_found_in(vau
 
 def test_a_link_a_user_made_between_the_same_two_is_not_the_rules_to_remove(vault: Path, memory: Memory) -> None:
     (vault / "target.md").write_text("Body.")
-    (vault / "a.md").write_text("See [[target]].\n\nNext one.")
+    (vault / "a.md").write_text("See [[target]].\n\n---\n\nNext one.")
     memory.ingest(vault)
     source, target, following = atom(memory, "See [[target]]."), memory.get("target"), atom(memory, "Next one.")
     assert target is not None
@@ -179,7 +180,7 @@ def test_a_link_a_user_made_between_the_same_two_is_not_the_rules_to_remove(vaul
         memory.link(source, target.id, kind="links", weight=0.9),
         memory.link(source, following, kind="next", weight=0.9),
     ]
-    (vault / "a.md").write_text("See [[target]].\n\nBetween.\n\nNext one.")
+    (vault / "a.md").write_text("See [[target]].\n\n---\n\nBetween.\n\n---\n\nNext one.")
     (vault / "target.md").write_text("---\naliases: [x]\n---\nBody.")
     memory.ingest(vault)
     assert [memory.edge(edge.id) is not None for edge in mine] == [True, True]

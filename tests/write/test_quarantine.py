@@ -86,12 +86,12 @@ def test_a_shared_node_is_moved_where_it_is(tmp_path: Path) -> None:
 
 def test_a_file_is_set_aside_and_stays_so_when_it_is_edited(memory: Memory, tmp_path: Path) -> None:
     note = tmp_path / "note.md"
-    note.write_text("One about kites.\n\nTwo about clouds.\n")
+    note.write_text("One about kites.\n\n---\n\nTwo about clouds.\n")
     memory.ingest(note, now=1)
     source = memory.recall("kites", record_access=False).hits[0].node.source
     moved = memory.quarantine(source=source, now=2)
     assert sorted(node.text for node in moved if node.text) == ["One about kites.", "Two about clouds."]
-    note.write_text("Zero.\n\nOne about kites.\n\nTwo about clouds.\n")
+    note.write_text("Zero.\n\n---\n\nOne about kites.\n\n---\n\nTwo about clouds.\n")
     memory.ingest(note, now=3)
     assert not memory.recall("kites").answerable
     assert memory.recall("kites", include_quarantined=True, record_access=False).answerable

@@ -336,9 +336,6 @@ def _containing(old: Sequence[Node], new: Sequence[Node]) -> dict[str, str]:
     for number, node in enumerate(new):
         for line in dict.fromkeys(_lines(node.text)) if node.kind == "atom" else ():
             where[line].append(number)
-            # Behind the heading of a section of a few words, or behind a speaker.
-            if rest := line.partition(": ")[2]:
-                where[rest].append(number)
     found: dict[str, str] = {}
     for place, node in enumerate(old):
         lines = _lines(node.text) if node.kind == "atom" else []
@@ -358,7 +355,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _below_headings(old: Sequence[Node], new: Sequence[Node]) -> dict[str, str]:
-    """Maps the ids of headings to the first passage below a heading of these words, or to the document."""
+    """Maps the ids of headings to the first passage below, or with, a heading of these words, or to the document."""
     # Only headings that an earlier version stored as nodes have their own words as `heading`.
     words = {node.id: _spelling(node.text) for node in old if node.props.get("level")}
     headings = [node for node in old if words.get(node.id) == _spelling(str(node.props.get("heading", "")))]
@@ -366,7 +363,8 @@ def _below_headings(old: Sequence[Node], new: Sequence[Node]) -> dict[str, str]:
         return {}
     below: dict[str, str] = {}
     for node in new:
-        for heading in str(node.props.get("heading", "")).split(HEADING_JOINT):
+        inside = (line for line in node.text.split("\n") if line.endswith(":"))
+        for heading in (*str(node.props.get("heading", "")).split(HEADING_JOINT), *inside):
             below.setdefault(_spelling(heading), node.id)
     top = next(node.id for node in new if node.kind == "source")
     return {node.id: below.get(words[node.id], top) for node in headings}

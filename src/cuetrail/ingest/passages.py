@@ -79,13 +79,10 @@ class _Section:
         return 0 < _length([block.part for block in self.blocks]) < SHORT
 
     def headed(self) -> _Section:
-        """Returns the section with its innermost heading as a part of its text: "Status: done"."""
-        heading, (first, *rest) = f"{self.path[-1].rstrip(': ')}:", self.blocks
-        if first.part.prose and not is_list(first.part.text) and first.part.text[0] not in ">| \t":
-            first = replace(first, part=replace(first.part, text=f"{heading} {first.part.text}", joint="\n\n"))
-            return _Section(self.path[:-1], self.at, [first, *rest], self.extras)
-        top = _Block(Part(heading, apart=_begins_passage(first.part)), _Found())
-        below = replace(first, part=replace(first.part, apart=False))
+        """Returns the section with its innermost heading as the line before its text."""
+        first, *rest = self.blocks
+        top = _Block(Part(f"{self.path[-1].rstrip(': ')}:", apart=_begins_passage(first.part)), _Found())
+        below = replace(first, part=replace(first.part, apart=False, joint="\n"))
         extras = [(number + 1, found) for number, found in self.extras]
         return _Section(self.path[:-1], self.at, [top, below, *rest], extras)
 

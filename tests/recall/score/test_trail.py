@@ -69,7 +69,7 @@ def test_a_start_leads_to_who_says_its_name(memory: Memory) -> None:
 def test_neighbours_of_all_strong_hits_are_looked_at_not_only_of_the_first_five(memory: Memory, tmp_path: Path) -> None:
     for number in range(9):
         note = tmp_path / f"{number}.md"
-        note.write_text(f"Which antenna is for mast {number}?\n\nThe short one, {number + 20}.\n", "utf-8")
+        note.write_text(f"Which antenna is for mast {number}?\n\n---\n\nThe short one, {number + 20}.\n", "utf-8")
         memory.ingest(note)
     texts = {hit.node.text for hit in memory.recall("antenna", budget=ROOM, limit=60).passages}
     assert {f"The short one, {number + 20}." for number in range(9)} <= texts

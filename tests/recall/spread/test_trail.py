@@ -134,7 +134,9 @@ def test_what_a_question_quotes_is_a_name_and_what_is_quoted_alone_a_condition(m
 
 def test_a_neighbour_in_a_conversation_is_found_with_what_it_answers(memory: Memory, tmp_path: Path) -> None:
     chat = tmp_path / "chat.md"
-    chat.write_text("Which antenna shall we take?\n\nThe short one.\n\nUnrelated words stand here.\n", "utf-8")
+    chat.write_text(
+        "Which antenna shall we take?\n\n---\n\nThe short one.\n\n---\n\nUnrelated words stand here.\n", "utf-8"
+    )
     memory.ingest(chat)
     texts = [hit.node.text for hit in memory.recall("antenna", budget=ROOM).hits]
     assert texts[:2] == ["Which antenna shall we take?", "The short one."]

@@ -17,8 +17,10 @@ TEXT = "The quick brown fox jumps over the lazy dog while seven wizards quietly 
 def filled(place: Path, vault: Path) -> Memory:
     """A memory in which others hang on the note Beta: by links, as a near duplicate, and by a name they share."""
     vault.mkdir()
-    (vault / "Beta.md").write_text(f"---\ntags: [lent]\n---\n{TEXT}.\n\nWe met Quillonia Zweistein.")
-    (vault / "note.md").write_text("First [[Beta]] then.\n\nThen [[Beta]] again.\n\nWe met Quillonia Zweistein too.")
+    (vault / "Beta.md").write_text(f"---\ntags: [lent]\n---\n{TEXT}.\n\n---\n\nWe met Quillonia Zweistein.")
+    (vault / "note.md").write_text(
+        "First [[Beta]] then.\n\n---\n\nThen [[Beta]] again.\n\n---\n\nWe met Quillonia Zweistein too."
+    )
     (vault / "near.md").write_text(f"---\ntags: [open]\n---\n{TEXT.replace('dog while', 'dog, while')}.")
     memory = Memory(place)
     memory.ingest(vault, now=NOW)

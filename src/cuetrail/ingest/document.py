@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from cuetrail.extract.inline import find_links, find_tags
-from cuetrail.text import document_dates, names
+from cuetrail.text import document_dates, kept_names
 from cuetrail.text.normalise import norm_name
 from cuetrail.text.prose import prose_only
 
@@ -78,7 +78,7 @@ def aliases(source: str, title: str, given: Sequence[str] = ()) -> tuple[str, ..
 
 def make_pieces(parts: Sequence[Part]) -> tuple[Piece, ...]:
     """Returns the pieces of one document. Names are found with the whole document, everything else piece by piece."""
-    found = names.find([part.text if part.prose else "" for part in parts])
+    found = kept_names.find([part.text if part.prose else "" for part in parts])
     return tuple(_piece(part, part_names) for part, part_names in zip(parts, found, strict=True))
 
 

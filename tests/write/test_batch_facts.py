@@ -21,6 +21,7 @@ DAY = 86_400_000
 NOTE = """---
 status: draft
 owner: "[[Ines Okafor]]"
+voice: me
 ---
 JACQ Server uses DuckDB.
 
@@ -119,8 +120,44 @@ def test_who_is_named_beside_a_role_is_who_speaks(memory: Memory) -> None:
     assert found == {n: {("lives_in", c)} if c else set() for n, c in zip(found, cities, strict=True)}
 
 
+@pytest.mark.parametrize(
+    ("source", "head"),
+    [
+        ("vault/a.md", "type: journal"),
+        ("vault/a.md", "voice: me"),
+        ("vault/a.md", "voice: I"),
+        ("vault/a.md", "tags: [diary, oslo]"),
+        ("vault/a.md", "tags: journal/2026"),
+        ("vault/Journal/a.md", "x: y z"),
+        ("vault/daily notes/monday.md", "x: y z"),
+        ("vault/2026-03-02.md", "x: y z"),
+        ("vault/20260302.md", "x: y z"),
+    ],
+)
+def test_in_a_note_marked_as_a_journal_i_is_the_user(memory: Memory, source: str, head: str) -> None:
+    memory.ingest_text(f"---\n{head}\n---\nI live in Oslo.", source=source, now=NOW)
+    assert said(memory, "user") == {("lives_in", "Oslo")}
+
+
+@pytest.mark.parametrize(
+    ("source", "head"),
+    [
+        ("vault/a.md", "type: article"),
+        ("vault/2026-03-02-meeting.md", "x: y z"),
+        ("vault/2026_w10.md", "x: y z"),
+        ("vault/journalism/a.md", "tags: journalism"),
+        ("blog/a.txt", "voice: Ann"),
+        ("page.html", "x"),
+    ],
+)
+def test_in_any_other_file_i_states_nothing_of_the_user(memory: Memory, source: str, head: str) -> None:
+    memory.ingest_text(f"---\n{head}\n---\nI live in Oslo. I like making things.", source=source, now=NOW)
+    assert said(memory, "user") == set()
+    assert "likes" not in memory.brief(now=NOW).text
+
+
 def test_a_file_that_is_deleted_leaves_what_another_says_to_hold(memory: Memory, tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
+    vault = tmp_path / "journal"
     vault.mkdir()
     for number, (name, city) in enumerate((("a", "Oslo"), ("b", "Rome"), ("c", "Rome"))):
         (vault / f"{name}.md").write_text(
@@ -136,12 +173,12 @@ def test_a_file_that_is_deleted_leaves_what_another_says_to_hold(memory: Memory,
 
 
 def test_an_edit_elsewhere_in_a_text_leaves_a_value_and_its_use_as_they_were(memory: Memory) -> None:
-    memory.ingest_text("I live in Oslo. It rains.", source="a.md", now=NOW)
+    memory.ingest_text("I live in Oslo. It rains.", source="diary/a.md", now=NOW)
     memory.narrate("user", now=NOW)
-    memory.ingest_text("I live in Oslo. It snows.", source="a.md", now=NOW + DAY)
+    memory.ingest_text("I live in Oslo. It snows.", source="diary/a.md", now=NOW + DAY)
     (fact,) = memory.fact_history("user")
     assert (fact.status, fact.created, fact.access_count) == ("staged", NOW, 1)
-    memory.ingest_text("It snows.", source="a.md", now=NOW + 2 * DAY)
+    memory.ingest_text("It snows.", source="diary/a.md", now=NOW + 2 * DAY)
     assert said(memory, "user") == set()
 
 

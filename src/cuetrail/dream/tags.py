@@ -13,11 +13,14 @@ from cuetrail.errors import TaggerError
 from cuetrail.model import Origin, Tag
 from cuetrail.model.records import is_path_tag
 from cuetrail.store.dream import Atom
-from cuetrail.text import keyphrases, names
+from cuetrail.text import kept_names, keyphrases
 from cuetrail.text.normalise import norm_name
+from cuetrail.text.prose import displayed
 
 # A tag has one origin. Tags from users and files come first, then these, the most specific first.
 DREAM_ORIGINS: tuple[Origin, ...] = ("auto", "infected", "temporal")
+# The most tags about topics that dreams give an atom: those of the origins "auto" and "infected" together.
+MOST_TOPICS = 5
 
 
 def retag(atom: Atom, origin: Origin, wanted: Sequence[Tag]) -> tuple[Tag, ...] | None:
@@ -51,6 +54,8 @@ def is_from_dream(atom: Atom, tag: Tag) -> bool:
 
 # Candidates the rule keeps per atom. The best that other atoms share become tags.
 CANDIDATES = 6
+# A text of at most SHORT characters is about each name in it, a longer one about those in its first OPENING characters.
+SHORT, OPENING = 200, 120
 _TROUBLE = "the tagger failed, so the memory has no new auto-tags; the next dream asks it again"
 
 
@@ -88,7 +93,7 @@ def _is_list(some: object) -> bool:
 class RuleTagger:
     """Proposes names, then key phrases of the text. A proposal needs a second atom to become a tag."""
 
-    name = "rule 1"
+    name = "rule 2"
     shared = 2
 
     def __call__(self, texts: Sequence[str]) -> list[list[str]]:
@@ -96,11 +101,18 @@ class RuleTagger:
 
 
 def _proposals(text: str) -> list[str]:
-    """Returns at most CANDIDATES names and key phrases, without repeats."""
+    """Returns at most CANDIDATES names and key phrases, without repeats, those that the text has most often first."""
+    text = displayed(text)
     found: dict[str, str] = {}
-    for phrase in (*names.find([text])[0], *keyphrases.find(text)):
+    named = [name for name in kept_names.find([text])[0] if _is_about(text, name)]
+    for phrase in (*sorted(named, key=lambda name: -text.count(name)), *keyphrases.find(text)):
         found.setdefault(norm_name(phrase), phrase)
     return list(found.values())[:CANDIDATES]
+
+
+def _is_about(text: str, name: str) -> bool:
+    """True if a text is about a name, and does not only mention it: it has it twice or near its start, or is short."""
+    return len(text) <= SHORT or text.find(name) < OPENING or text.count(name) > 1
 
 
 RULE = RuleTagger()

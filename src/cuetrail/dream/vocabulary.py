@@ -17,6 +17,7 @@ from cuetrail.model.ids import ledger_hash
 from cuetrail.model.records import make_tags
 from cuetrail.store.dream import Book, Entry, Named, Writes
 from cuetrail.store.ports import Store
+from cuetrail.text.kept_names import word_kind
 from cuetrail.text.normalise import folded, norm_name
 
 # The number of words cached per memory. The partitions with the most recent dreams are kept.
@@ -72,7 +73,6 @@ class TagWords(LedgerWords):
         self._given_tags: set[str] = set()
         self._groups: dict[str, dict[Order, TagWord]] = {}
         self._rows_by_tag: dict[str, dict[str, Entry]] = {}
-        self._hashes: dict[int, str] = {}
 
     def renew(self, names: Iterable[Named], given: Iterable[str]) -> None:
         """Replaces the names and given tags of the partition."""
@@ -113,21 +113,11 @@ class TagWords(LedgerWords):
             now = self._rows_by_tag[name] = {one.word: one.row._replace(third=written) for one in group.values()}
             self.rows.update((row, word) for word, row in now.items())
             self._added.update(now.values())
-            self._hashes[ledger_hash(name)] = name
         else:
-            del self._groups[name], self.tags[name], self._hashes[ledger_hash(name)]
+            del self._groups[name], self.tags[name]
         for word in before.keys() ^ now.keys():
             others = [tag for tag in self.matcher.values_of(word) if tag != name]
             self.matcher.put(word, sorted((*others, name)) if word in now else others)
-
-    def for_tags(self, hashes: Collection[int]) -> tuple[WordMatcher[str], set[str]]:
-        """Returns a matcher for the tags with these hashes only, and the names of these tags."""
-        names = {self._hashes[one] for one in hashes if one in self._hashes}
-        meanings: dict[str, list[str]] = {}
-        for name in names:
-            for word in self._rows_by_tag[name]:
-                meanings.setdefault(word, []).append(name)
-        return WordMatcher(meanings), names
 
 
 class NodeNames(LedgerWords):
@@ -222,16 +212,16 @@ def cached_words(kind: type[W], store: Store, scope: Scope, names: Iterable[Name
 
 
 def _by_name(one: Named) -> Iterator[tuple[Order, TagWord]]:
-    """Yields a name with the tag that it gives, if the name is distinctive."""
-    if is_distinctive(one.norm):
+    """Yields a name with the tag that it gives, if it is distinctive and no ordinary word, as the title "Commands"."""
+    if is_distinctive(one.norm) and (" " in one.norm or word_kind(one.norm) == "name"):
         for tag in make_tags([one.name or one.norm], "infected"):
             yield (0, one.norm, one.id), _tag_word(one.norm, tag)
 
 
 def _by_tag(tag: str) -> Iterator[tuple[Order, TagWord]]:
-    """Yields the words of a tag as they occur in texts, if they are distinctive."""
+    """Yields the words of a tag as they occur in texts, if they are distinctive and no verb or adjective."""
     word = norm_name(tag.replace("_", " "))
-    if is_distinctive(word):
+    if is_distinctive(word) and (" " in word or word_kind(word) != "other"):
         yield (1, tag, ""), _tag_word(word, Tag(tag, tag, "infected"))
 
 

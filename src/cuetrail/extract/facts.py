@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuetrail.text import document_dates, names
+from cuetrail.text.kept_names import word_kind
 from cuetrail.text.normalise import clean, norm_tag
 from cuetrail.text.prose import prose_only, split_sentences
 from cuetrail.text.word_lists import COMPARATIVES, NO_SUBJECT, NO_VALUE, OPINION_WORDS, PRONOUNS_OF_TALK, PROPOSAL_WORDS
@@ -33,8 +34,28 @@ _FILE_FIELDS = frozenset(
         "alias", "aliases", "author", "bucket", "buckets", "categories", "category", "created", "cssclass",
         "cssclasses", "date", "draft", "format", "id", "lang", "layout", "modified", "permalink", "publish",
         "published", "slug", "tag", "tags", "title", "uid", "updated", "uuid",
+        "color", "colour", "cover", "excerpt", "icon", "image", "keywords", "link", "sort_by", "sort_order", "stub",
+        "template", "theme", "toc", "uri", "url", "version", "visibility", "voice", "weight",
     }
 )  # fmt: skip
+# Fields that steer a program: nav_order, has_collection, documentid, commentsupdated, enableX.
+_STEERING_FIELD = re.compile(
+    r"(?:nav|has|is|sort|no|css|max|min|use|auto|seo|og|site|page)[_-]\w+|(?:show|hide|enable|disable|skip|total|current)\w+"
+    r"|\w*(?:id|uuid|url|uri|path|order|index|class|hash|updated|created|modified|step|steps|level|levels|layout)"
+)
+# Fields whose value may be a bare number.
+_MEASURES = frozenset(
+    {
+        "age", "amount", "budget", "chapters", "cost", "distance", "height", "length", "members", "pages", "population",
+        "price", "quantity", "rating", "score", "seats", "size", "stars", "width", "year",
+    }
+)  # fmt: skip
+_NO_WORDS = re.compile(
+    r"(?:true|false|yes|no|on|off|null|none|n/a|tbd|\?+)|#[0-9a-f]{3,8}|\S+://\S+|[./~]?[\w.-]*/\S+|\S+\.(?:png|jpe?g|gif|svg|webp|md|pdf|html?|css|json|ya?ml)"
+    r"|(?=\S*\d)(?=\S*[a-z])[\w-]{12,}|\d{10,}",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*%?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +91,22 @@ def from_fields(fields: Mapping[str, Any], title: str) -> list[Triple]:
         predicate = norm_tag(str(name))
         for value in given if isinstance(given, list) else [given]:
             said = _plain(value) if isinstance(value, str) else ""
-            if predicate and predicate not in _FILE_FIELDS and said and len(said) <= _LONGEST_VALUE:
+            if predicate and _states_fact(predicate, said) and said.casefold() != title.casefold():
                 found.append(Triple(title, predicate, said, FIELD))
     return found[:MOST]
+
+
+def _states_fact(field: str, value: str) -> bool:
+    """True if a field says something about the topic of its note, and not about the file or to a program.
+
+    >>> _states_fact("status", "draft"), _states_fact("nav_order", "3"), _states_fact("stub", "true")
+    (True, False, False)
+    """
+    if not value or len(value) > _LONGEST_VALUE or _NO_WORDS.fullmatch(value):
+        return False
+    if field in _FILE_FIELDS or _STEERING_FIELD.fullmatch(field):
+        return False
+    return field in _MEASURES or _NUMBER.fullmatch(value) is None
 
 
 def find(text: str, *, title: str | None = None, speaker: str = USER, known: Iterable[str] = ()) -> list[Triple]:
@@ -89,7 +123,7 @@ def find(text: str, *, title: str | None = None, speaker: str = USER, known: Ite
     if title is not None:
         for triple in _fields(prose, title):
             found.setdefault((triple.subject, triple.predicate, triple.value), triple)
-    for sentence in _sentences(prose):
+    for sentence in _sentences(prose_only(_readable(clean(text)))):
         for triple in _sentence_facts(sentence, title, speaker, named):
             found.setdefault((triple.subject, triple.predicate, triple.value), triple)
     return list(found.values())[:MOST]
@@ -101,6 +135,20 @@ _CANDIDATE = re.compile(
     r"|loves?|supports|depends on|runs on|is based in|is located in|was born in|[Dd]ecided|[Aa]greed|chose|[Rr]esolved"
     r"|[Dd]ecision|DECI(?:DED|SION)|AGREED|RESOLVED)\b"
 )
+
+
+# Inline code of one word is read as the word, longer code as a hole. A value with a hole is no fact.
+_CODE_WORD = re.compile(r"(?<!`)`([\w.+@/#-]{1,40})`(?!`)")
+_CODE_SPAN = re.compile(r"(?<!`)`[^`\n]{1,200}`(?!`)")
+_HOLE = "\ufffc"
+_LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\((?:[^()\n]|\([^()\n]{0,200}\)){0,500}\)")
+
+
+def _readable(text: str) -> str:
+    """Returns the text as it is displayed: links as their text, inline code without its marks."""
+    if "](" in text:
+        text = _LINK.sub(lambda m: m[1], text)
+    return _CODE_SPAN.sub(_HOLE, _CODE_WORD.sub(lambda m: m[1], text)) if "`" in text else text
 
 
 class _NameSet:
@@ -132,7 +180,7 @@ def _fields(text: str, title: str) -> Iterator[Triple]:
     for pattern in (_LINE_FIELD, _IN_BRACKETS):
         for match in pattern.finditer(text):
             predicate, value = norm_tag(match[1]), _plain(match[2])
-            if predicate not in _FILE_FIELDS and value and len(value) <= _LONGEST_VALUE:
+            if value and len(value) <= _LONGEST_VALUE and predicate not in _FILE_FIELDS:
                 yield Triple(title, predicate, value, FIELD)
 
 
@@ -187,7 +235,8 @@ _FILLERS = re.compile(
     re.IGNORECASE,
 )
 _LONE_ADJECTIVE = re.compile(
-    r"(?:private|public|small|large|new|old|free|open|former|retired|\w+(?:al|ic|ive|ous|ary|less|able|ful|ed))$"
+    r"(?:private|public|small|large|new|old|free|open|former|retired|\w+(?:al|ic|ive|ous|ary|less|[ai]ble|ful|ed)"
+    r"|\w+-\w+)(?: and \w+)?$"
 )
 """A single adjective, cut off from its noun."""
 
@@ -216,7 +265,7 @@ _NOW = r"(?:now |also |still |currently |mainly |mostly |really |generally |usua
 _OPENING = r"(?:\w+(?: \w+)?, |And |But |So )?"
 _IS_A = re.compile(rf"^({_NAME}),? (?:is|are) (?:a|an|the) (\w[^;:!]*)$")
 _WHO_IS = r"(?:, (?:an?|the|our|my|his|her|their) [^,]{3,40},)?"
-_USES = re.compile(rf"^({_NAME}|I){_WHO_IS} {_NOW}(?:uses?|is using|am using) (.+)$")
+_USES = re.compile(rf"^({_NAME}|I){_WHO_IS} {_NOW}(uses?|is using|am using) (.+)$")
 _TWO_SUBJECTS = re.compile(
     rf"^({_WORD}(?: {_WORD})?) and ({_WORD}(?: {_WORD})?) {_NOW}"
     r"(use|live in|work on|work at|work for|prefer|like|love) (.+)$"
@@ -311,7 +360,8 @@ def _third_person_facts(sentence: str, speaker: str, named: Container[str]) -> I
     """Yields the facts stated about a named subject."""
     if match := _USES.match(sentence):
         subject = speaker or None if match[1] == "I" else _subject(match[1], named, verb_confirms=True)
-        yield from _verb_facts(subject, "uses", match[2], SURE if match[1] == "I" else LIKELY)
+        if match[2] != "use" or match[1].endswith(("I", "s")):
+            yield from _verb_facts(subject, "uses", _PURPOSE.sub("", match[3]), SURE if match[1] == "I" else LIKELY)
     elif match := _THIRD_PERSON.match(sentence):
         predicate = _PREDICATES.get(match[2], match[2].replace(" ", "_"))
         yield from _verb_facts(_subject(match[1], named, verb_confirms=True), predicate, match[3], LIKELY)
@@ -323,6 +373,10 @@ def _third_person_facts(sentence: str, speaker: str, named: Container[str]) -> I
         yield from (Triple(str(subject), "is_a", value, LIKELY) for value in (_categories(match[2]) if subject else ()))
 
 
+# The purpose of a use is no part of what is used: "tokens to authorize requests".
+_PURPOSE = re.compile(
+    r",? (?:primarily |mainly |mostly |only )?(?:to [a-z]+|for [a-z]+ing|in order to|when|as an?)\b.*$"
+)
 _LIST_PREDICATES = ("uses", "speaks", "owns", "depends_on")
 _AT = re.compile(r" (?:at|for) (?=[A-Z])")
 
@@ -371,11 +425,19 @@ def _is_plausible(of: str, value: str) -> bool:
 def _categories(given: str) -> Iterator[str]:
     """Yields the categories a text gives for a subject, without opinions."""
     for value in _values(given):
+        if f"{value}," in given and _QUALIFIER.search(value):
+            # "a package for the creation, study and use of": the list is cut, so only what it qualifies is certain.
+            value = _QUALIFIER.sub("", value)
         head = _QUALIFIER.sub("", value.casefold()).split()
         cut = value.endswith(" fan") or value[-2:-1] == " " or (_LONE_ADJECTIVE.match(value) and f"{value}," in given)
         judged = not OPINION_WORDS.isdisjoint(head) or not PRONOUNS_OF_TALK.isdisjoint(value.casefold().split())
-        if head and not cut and not judged and not head[0].endswith("est"):
+        if head and not cut and not judged and not head[0].endswith("est") and _ends_in_noun(head):
             yield value
+
+
+def _ends_in_noun(head: Sequence[str]) -> bool:
+    """True if a category may end in a noun: "able" alone says what something can, not what it is."""
+    return not (word_kind(head[-1]) == "other" and head[-1].endswith(("able", "ible", "ful", "ous", "ly")))
 
 
 def _subject(given: str, named: Container[str], verb_confirms: bool) -> str | None:
@@ -384,9 +446,13 @@ def _subject(given: str, named: Container[str], verb_confirms: bool) -> str | No
     first = name.split()[0].casefold() if name else ""
     if not name or first in NO_SUBJECT or name.split()[-1] in ("of", "the", "de", "van", "von"):
         return None
-    if verb_confirms and given == name:
+    alone = " " not in name
+    numbered = any(c.isdigit() for c in name)
+    if word_kind(name.split()[0]) == "other" and not numbered and (alone or name not in named):
+        return None
+    if verb_confirms and given == name and (not alone or word_kind(name) == "name"):
         return name
-    shaped = sum(c.isupper() for c in name) >= 2 or any(c.isdigit() for c in name)
+    shaped = sum(c.isupper() for c in name) >= 2 or numbered
     return name if shaped or name in named else None
 
 
@@ -397,18 +463,29 @@ def _values(given: str, split: bool = False) -> Iterator[str]:
     if any(len(item.split()) > _MOST_WORDS_IN_LIST_ITEM for item in items):
         items = [said.partition(", ")[0]]
     for item in items:
-        value = _ARTICLE.sub("", _plain(item))
+        value = _DANGLING.sub("", _ARTICLE.sub("", _plain(item)))
         words = value.casefold().split()
+        if _HOLE in value or not value.isprintable():
+            continue
         if 0 < len(words) <= _MOST_WORDS and len(value) <= _LONGEST_VALUE and words[0] not in NO_VALUE:
             yield value
 
 
-_MARKUP = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_DANGLING = re.compile(
+    r"(?: (?:for|to|of|in|on|with|and|or|from|by|that|which|the|an?|is|are|called|both|including|such as))+$"
+)
+_MARKUP = re.compile(r"!?\[\[(?:([^\[\]|]*)\|)?([^\[\]|]*)\]\]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 
 
 def _plain(text: str) -> str:
     """Returns a value without markup and surrounding punctuation."""
-    return " ".join(_MARKUP.sub(lambda m: m[1] or "", text).split()).strip(" \t.,;")
+    return " ".join(_MARKUP.sub(_shown, text).split()).strip(" \t.,;")
+
+
+def _shown(match: re.Match[str]) -> str:
+    """Returns the text that a wikilink shows. Dendron has it before the bar, others behind it."""
+    first, last = match[1] or "", match[2] or ""
+    return first if first and "." in last and " " not in last else last
 
 
 # --- readers of facts: these rules, a language model, or a function of the caller

@@ -24,6 +24,8 @@ _WIKI = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
 _MARKDOWN = re.compile(
     r"\]\([ \t]{0,8}(?:<([^<>\n]{1,500})>|((?:[^\s()<>]|\([^\s()]{0,100}\)){1,500}))[^()\n]{0,300}\)"
 )
+# Dendron puts the alias first and names notes by dotted paths: [[why we do it|project.reasons#top]].
+_DOTTED = re.compile(r"\s*(?:dendron://[^/|]+/)?([\w-]+(?:\.[\w-]+)+)(?:#[^|]*)?\s*")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]{0,20}:")
 _DOCUMENT = re.compile(r"\.(?:md|markdown|txt|rst|org|html?|pdf|json|jsonl|ndjson)$", re.IGNORECASE)
 _MEDIA = re.compile(
@@ -70,7 +72,11 @@ def link_target_name(href: str) -> str:
 
 def _wiki_name(inner: str) -> str:
     # In tables the bar before an alias is escaped: [[note\|alias]].
-    name = inner.split("|", 1)[0].rstrip("\\").split("#", 1)[0].split("^", 1)[0]
+    name, _, alias = inner.partition("|")
+    name = name.rstrip("\\")
+    if (dotted := _DOTTED.fullmatch(alias)) and not _DOTTED.fullmatch(name):
+        name = dotted[1]
+    name = name.split("#", 1)[0].split("^", 1)[0]
     return "" if _SCHEME.match(name) and "/" in name else _stem(name, any_suffix=False)
 
 

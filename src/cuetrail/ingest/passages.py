@@ -19,7 +19,7 @@ from itertools import accumulate
 from cuetrail.extract.inline import find_links, find_tags
 from cuetrail.ingest.chunk import CODE, PROSE, is_comment, is_list
 from cuetrail.ingest.document import Document, Part, Piece
-from cuetrail.text import document_dates, names
+from cuetrail.text import document_dates, kept_names
 from cuetrail.text.normalise import norm_name
 from cuetrail.text.prose import prose_only
 
@@ -94,7 +94,7 @@ class _Section:
 
 def compose(document: Document, parts: Sequence[Part]) -> Document:
     """Returns the document with the passages of these parts. Names are found in all parts together."""
-    found = names.find([part.spoken() if part.prose else "" for part in parts])
+    found = kept_names.find([part.spoken() if part.prose else "" for part in parts])
     blocks = [_Block(part, _find(part, some)) for part, some in zip(parts, found, strict=True)]
     sections = _lift_small(_sections(blocks, document.title))
     pieces = [piece for section in sections for piece in _pieces(section)]

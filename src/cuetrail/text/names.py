@@ -233,6 +233,9 @@ def _close(text: str, run: list[_Word], start: _Start, spans: list[_Span]) -> No
 
 @lru_cache(maxsize=65536)
 def _is_function_word(word: str) -> bool:
+    # "VS Code" is a name, "vs" joins two.
+    if word == "VS":
+        return False
     folded = _folded(word)
     return folded in STOP_WORDS or folded.split("'", 1)[0] in STOP_WORDS
 

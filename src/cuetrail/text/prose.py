@@ -75,6 +75,31 @@ def prose_only(text: str) -> str:
     return without_urls(without_code(text))
 
 
+# A wikilink shows the part behind the bar. Dendron has the text first and then the dotted name of the note.
+_WIKILINK = re.compile(r"!?\[\[(?:([^\[\]|\n]{0,300})\|)?([^\[\]|\n]{1,300})\]\]")
+_DOTTED_NAME = re.compile(r"\s*(?:\w+://\S*|[\w-]+(?:\.[\w-]+)+(?:#\S*)?)\s*")
+_HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,500}>|<!--.{0,2000}?-->", re.DOTALL)
+
+
+def displayed(text: str) -> str:
+    """Returns the prose of a text as a reader sees it: links as their text; no code, addresses, embeds or HTML tags.
+
+    >>> displayed("See [the docs](https://x.org/y), [[why|a.b#c]], [[Ada Lovelace|Ada]] and `code`.").split()
+    ['See', '[the', 'docs]', ',', 'why,', 'Ada', 'and', '.']
+    """
+    if "[[" in text:
+        text = _WIKILINK.sub(_shown_of_link, text)
+    text = prose_only(text)
+    return _HTML_TAG.sub(_blank, text) if "<" in text else text
+
+
+def _shown_of_link(match: re.Match[str]) -> str:
+    first, last = match[1] or "", match[2]
+    if match[0].startswith("!"):
+        return " "
+    return (first or " ") if _DOTTED_NAME.fullmatch(last) else last
+
+
 def _blank(match: re.Match[str]) -> str:
     return _NOT_SPACE.sub(" ", match[0])
 

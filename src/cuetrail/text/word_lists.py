@@ -160,7 +160,7 @@ NO_VALUE = _words(
     it this that these those them him her me us you one to be so much more most well very same how what where when why
     who for up out off too with without about from by over under into in on at as like being having getting moment least
     all both everything something nothing anything every each any hard tonight today tomorrow yesterday now again alone
-    together here there home remotely part-time full-time mainly btw
+    together here there home remotely part-time full-time mainly btw following next latest
     """
 )
 """Words with which the value of a fact does not begin."""
@@ -220,3 +220,38 @@ NUMBER_WORDS = {
 }  # fmt: skip
 UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 """The length of each unit of time in days."""
+
+ACRONYMS_OF_TWO = _words("ai ar ui ux os ci cd pr qa hr it tv uk eu us un vr pc db js s3 go")
+"""Abbreviations of two letters that name a topic. Others are mostly units, initials and variables."""
+
+VAGUE_NOUNS = _words(
+    """
+    current main new different several next last first certain local general personal custom single multiple various
+    extra additional specific ability action addition amount answer area aspect aspects attempt back background base
+    basis beginning behavior
+    behaviour benefit benefits bottom bunch case cases category center change changes chance choice class code column
+    comment comments concept concepts condition content context copy couple course data date default description desc
+    detail details difference document documentation edge effect element elements end entry error errors event example
+    examples experience explanation expression extension field fields file files folder form format function group guide
+    heading help home idea ideas image info information input instance instructions introduction issue issues item items
+    key keys kind kinds label labels layer level library line lines link links list lists location look menu message
+    method methods mode moment name names number object objects option options order others output overview page pages
+    pair parameter parent part parts path people person piece pieces place plan point points position post prefix
+    presence problem problems process program property purpose question questions range reason reasons reference
+    references report request requests response rest result results role root row rule rules sample scope screen script
+    section sections sense sentence series set sets setting settings setup side sign site size solution solutions sort
+    source space spot stage start state statement status step steps string structure stuff style subject support syntax
+    system table tag tags target task tasks template term terms test tests text thing things thread time times title
+    titles tool tools top topic topics track type types unit update updates usage user users value values variable
+    version versions view volume way ways word words work works
+    """
+)
+"""Nouns that say little about a text without another word."""
+
+NO_ACRONYMS = _words(
+    """
+    asap btw cet cest eta est edt etc faq faqs fyi gmt hh id ids imho imo kb mb gb tb lgtm mm ms na nb nope ok pdt pst
+    ps rip tba tbd tldr todo todos ttyl utc wip yyyy iirc afaik aka vs readme
+    """
+)
+"""Abbreviations that name no topic: units, time zones, remarks."""

@@ -42,7 +42,7 @@ def test_a_tagger_sees_each_text_once(memory: Memory) -> None:
 
 
 def test_another_tagger_tags_everything_anew(memory: Memory) -> None:
-    memory.add("ALPHA Grace Hopper", id="a", at=MONDAY)
+    memory.add("ALPHA met Grace Hopper", id="a", at=MONDAY)
     memory.add("BETA met Grace Hopper", id="b", at=MONDAY)
     memory.dream()
     assert of_origin(memory, "a", "auto") == {"grace_hopper"}

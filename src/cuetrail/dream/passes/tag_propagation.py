@@ -2,6 +2,7 @@
 
 Such tags have the origin `infected`. Known are the names and aliases of nodes, and tags given by users or rules. A name
 gives the tag made from its node's name. Infected and temporal tags do not spread further, so no tag keeps itself alive.
+Words in code, addresses and the targets of links do not count. An atom gets the best tags only, see `MOST_TOPICS`.
 
 The ledger stores, as hashes, which words give which tags. New words are searched in all texts. When a word is gone, the
 atoms with its tag are checked. All other atoms are read only when they changed.
@@ -14,14 +15,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from cuetrail.dream.context import DreamContext, Work
 from cuetrail.dream.passes import auto_tags
-from cuetrail.dream.tags import retag
+from cuetrail.dream.tags import MOST_TOPICS, SHORT, retag
 from cuetrail.dream.vocabulary import TagWords, cached_words, mark_unsettled
 from cuetrail.dream.word_matcher import Hits, TextBatch, WordMatcher, join_texts
 from cuetrail.model import PassReport, Tag
+from cuetrail.model.records import is_path_tag
 from cuetrail.store.dream import Atom, Book, Entry, Slice, Writes
+from cuetrail.text.prose import displayed
 
 NAME = "infection"
-VERSION = "1"
+VERSION = "2"
 # If that pass removes a tag, this one may have to add the same tag.
 LISTENS = (auto_tags.NAME,)
 
@@ -55,15 +58,11 @@ def infection(context: DreamContext) -> PassReport:
 
 
 def _retag_for_words(work: Work, words: TagWords, new: Mapping[Entry, str], gone: Collection[Entry]) -> None:
-    """Updates the atoms whose texts contain a new or removed word. Only the tags of these words change."""
-    few, changed_tags = words.for_tags({row.second for row in (*new, *gone)})
+    """Updates the atoms whose texts contain a new or removed word."""
     stale = set(work.memory.tagged({row.second for row in gone}))
     stale |= work.named_in(set(new.values()))
     for atoms in work.pieces(stale):
-        matches = few.matches([atom.text for atom in atoms])
-        for atom, names in zip(atoms, matches, strict=True):
-            had = (tag.name for tag in atom.tags if tag.origin == "infected" and tag.name in words.tags)
-            names.update(name for name in had if name not in changed_tags)
+        matches = words.matcher.matches([displayed(atom.text) for atom in atoms])
         work.save(Writes(relabelled=_changed_tags(atoms, matches, words.tags)))
 
 
@@ -72,7 +71,7 @@ def _read_ahead(slices: Iterable[Slice], matcher: WordMatcher[str]) -> Iterator[
     waiting: tuple[Slice, TextBatch, Future[Hits[str]]] | None = None
     with ThreadPoolExecutor(1, "cuetrail-dream") as helper:
         for some in slices:
-            texts = join_texts([atom.text for atom in some.atoms])
+            texts = join_texts([displayed(atom.text) for atom in some.atoms])
             search = helper.submit(matcher.search, texts)
             if waiting is not None:
                 yield waiting[0], matcher.read(waiting[1], waiting[2].result())
@@ -86,7 +85,27 @@ def _changed_tags(atoms: Sequence[Atom], matches: Sequence[set[str]], tags: Mapp
     found = []
     for atom, names in zip(atoms, matches, strict=True):
         if names or atom.tags:
-            changed = retag(atom, "infected", [tags[name] for name in sorted(names)])
+            changed = retag(atom, "infected", [tags[name] for name in _best(atom, names)])
             if changed is not None:
                 found.append((atom, changed))
     return found
+
+
+def _best(atom: Atom, names: Collection[str]) -> list[str]:
+    """Returns the tags that fit the text best, as many as its automatic tags leave room for.
+
+    A tag counts by how often the text has its words, and by how many words it has. A single word that a long text
+    has only once, in lower case, says too little.
+    """
+    others = {tag.name for tag in atom.tags if tag.origin in ("user", "auto")}
+    room = MOST_TOPICS - sum(tag.origin == "auto" and not is_path_tag(tag) for tag in atom.tags)
+    text = displayed(atom.text)
+    small = text.casefold()
+    scores: dict[str, int] = {}
+    for name in names:
+        words = name.replace("_", " ")
+        times = small.count(words)
+        # No time: another name of the node is in the text.
+        if name not in others and (" " in words or times != 1 or len(text) <= SHORT or words not in text):
+            scores[name] = max(times, 1) * (words.count(" ") + 1)
+    return sorted(scores, key=lambda name: (-scores[name], name))[: max(room, 0)]

@@ -14,8 +14,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cuetrail.model import UNKNOWN_WEIGHT, Node, TextQuery, WalkQuery, WalkSeed
-from cuetrail.model.records import is_topic, labels_of, searched_heading, searched_title
+from cuetrail.model import UNKNOWN_WEIGHT, Label, Node, TextQuery, WalkQuery, WalkSeed
+from cuetrail.model.records import is_topic, searched_heading, searched_title
 from cuetrail.recall.anchor.hybrid_search import (
     Relevance,
     TermCoverage,
@@ -270,30 +270,31 @@ def _hub_divisor(degree: int) -> float:
 
 
 def _tag_ties(context: RecallContext, nodes: Mapping[str, Node], starts: Sequence[str]) -> Iterable[Tie]:
-    """Yields ties to nodes that share tags with a start, weighted by rarity: candidates, and others of a tag walk."""
+    """Yields ties to nodes that share tags with a start, weighted by rarity: candidates, and others of a tag walk.
+
+    Only tags that people gave count. Automatic labels are common, and follow from words that the text search has read.
+    """
     # Tags that the cue filters by are on every candidate.
     filters = frozenset(context.cue.where.tags)
-    tags = {
-        id_: [
-            label
-            for label in labels_of(nodes[id_])
-            if label.what == "tag" and is_topic(label.name) and label.name not in filters
-        ]
-        for id_ in starts
-    }
+    tags = {id_: [label for label in _given_tags(nodes[id_]) if label.name not in filters] for id_ in starts}
     seeds = tuple(WalkSeed(id_, tuple(some), nodes[id_].at, None) for id_, some in tags.items() if some)
     if not seeds:
         return
     walk = context.store.walk(context.scope, WalkQuery(seeds, context.cue.query), TAGGED, context.cue.where)
     others = {**nodes, **{one.node.id: one.node for one in walk.found}}
     rarity = {label: max(walk.idfs.get(label, 0.0), 0.0) for some in tags.values() for label in some}
-    labels = {id_: frozenset(labels_of(node)) for id_, node in others.items()}
+    labels = {id_: frozenset(_given_tags(node)) for id_, node in others.items()}
     for start, own in tags.items():
         total = sum(rarity[label] for label in own)
         for id_, theirs in labels.items() if total else ():
             shared = sum(rarity[label] for label in own if label in theirs)
             if shared and id_ != start:
                 yield start, id_, TAG_WEIGHT * shared / total, "tag"
+
+
+def _given_tags(node: Node) -> list[Label]:
+    """Returns the tags about a topic that people gave a node."""
+    return [Label("tag", tag.name) for tag in node.tag_details if tag.origin == "user" and is_topic(tag.name)]
 
 
 def _fact_ties(context: RecallContext, _nodes: Mapping[str, Node], starts: Sequence[str]) -> Iterable[Tie]:

@@ -156,7 +156,7 @@ RULES: Mapping[str, Rule] = {
         lambda value: is_whole(value) and 0 <= value <= MOST["min_results"],
         f"a whole number from 0 to {MOST['min_results']}",
     ),
-    **dict.fromkeys(("dry_run", "everyone", "follow", "record_access", "vectors", "watch"), _FLAG),
+    **dict.fromkeys(("dry_run", "everyone", "follow", "follow_links", "record_access", "vectors", "watch"), _FLAG),
     **dict.fromkeys(("attitude", "proximity"), _WHOLE),
     **dict.fromkeys(
         ("confidence", "min_activation", "tag_sim_floor", "text_weight", "vector_weight", "weight"), _NUMBER

@@ -295,16 +295,17 @@ class Memory:
     @checked
     def ingest(
         self, path: str | Path, *, bucket: str | None = None, watch: bool = False, max_bytes: int | None = None,
-        provenance: Provenance = "internal", progress: Progress | None = None,
+        provenance: Provenance = "internal", follow_links: bool = False, progress: Progress | None = None,
         on_report: Callable[[IngestReport], None] | None = None, stop: threading.Event | None = None,
         now: int | None = None,
     ) -> IngestReport:  # fmt: skip
         """Take in a file or folder. Unchanged files are skipped, and the content of deleted files is removed.
 
+        Links that lead out of the folder are reported as errors and not read, unless `follow_links`.
         With `watch`, goes on until `stop` is set or Ctrl-C, and reports each round to `on_report`.
         """
         session = self.session
-        options = Options(bucket, provenance, max_bytes, _time(now), (session.home,))
+        options = Options(bucket, provenance, max_bytes, _time(now), (session.home,), follow_links)
         return ingest(
             session, Path(path), options, watch=watch, on_report=on_report, stop=stop, progress=progress
         )  # fmt: skip

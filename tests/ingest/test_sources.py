@@ -54,7 +54,11 @@ def test_a_chat_keeps_its_turns_in_order_with_their_speakers(vault: Vault, memor
 
 @contextmanager
 def watched(
-    vault: Vault, memory: Memory, on_report: Callable[[IngestReport], None] = lambda _: None, path: str = ""
+    vault: Vault,
+    memory: Memory,
+    on_report: Callable[[IngestReport], None] = lambda _: None,
+    path: str = "",
+    follow_links: bool = False,
 ) -> Iterator[queue.Queue[IngestReport]]:
     """The reports of a thread that watches the vault, or a path in it; it must end when it is told to. It waits for
     `on_report`.
@@ -67,7 +71,9 @@ def watched(
         reports.put(report)
 
     thread = threading.Thread(
-        target=memory.ingest, args=(vault.root / path,), kwargs={"watch": True, "on_report": tell, "stop": stop}
+        target=memory.ingest,
+        args=(vault.root / path,),
+        kwargs={"watch": True, "on_report": tell, "stop": stop, "follow_links": follow_links},
     )
     thread.start()
     try:
@@ -148,13 +154,37 @@ def test_a_folder_made_anew_at_once_is_followed_each_time(vault: Vault, memory: 
             assert _first(reports, lambda report: report.added > 0).added == 1
 
 
+def test_links_out_of_the_folder_are_read_only_when_that_is_asked_for(
+    vault: Vault, memory: Memory, tmp_path: Path
+) -> None:
+    (tmp_path / "passwords.txt").write_text("The password is walrus.")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "secret.md").write_text("The safe is behind the stove.")
+    vault.write("inside.md", "Alpha.")
+    (vault.root / "out.txt").symlink_to(tmp_path / "passwords.txt")
+    (vault.root / "folder").symlink_to(tmp_path / "more")
+    (vault.root / "again.md").symlink_to(vault.root / "inside.md")
+    report = memory.ingest(vault.root)
+    (error,) = report.errors
+    assert error.path.endswith("/out.txt")
+    assert "leads out of the folder. With --follow-links it is read" in error.error
+    assert not memory.recall("walrus").hits
+    assert not memory.recall("stove").hits
+    assert memory.recall("alpha").hits
+    assert memory.ingest(vault.root, follow_links=True).errors == ()
+    assert memory.recall("walrus").hits
+    # What was read before stays, because it was not deleted.
+    assert memory.ingest(vault.root).removed == 0
+    assert memory.recall("walrus").hits
+
+
 @pytest.mark.parametrize("path", ["", "link.md"])
 def test_watching_follows_what_links_lead_to(vault: Vault, memory: Memory, tmp_path: Path, path: str) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "a.md").write_text("Alpha.")
     (vault.root / "link.md").symlink_to(elsewhere / "a.md")
-    with watched(vault, memory, path=path) as reports:
+    with watched(vault, memory, path=path, follow_links=True) as reports:
         assert reports.get(timeout=30).added == 1
         for number in range(2):
             (elsewhere / "a.md").write_text(f"Alpha and number {number}.")

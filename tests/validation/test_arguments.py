@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import itertools
 import math
 import shutil
 from collections.abc import Generator, Iterator
@@ -19,6 +20,7 @@ from cuetrail.errors import CuetrailError, InputError
 from cuetrail.memory import restore
 from cuetrail.model import Node
 from cuetrail.validation.arguments import RULES
+from cuetrail.validation.limits import TIMES
 from tests.hostile import FUZZ_CALLS, HOSTILE
 
 
@@ -454,3 +456,24 @@ def test_an_edge_that_ends_before_it_begins_is_refused(memory: Memory, verb: str
     with pytest.raises(InputError, match="valid_until must be later than valid_from"):
         getattr(memory, verb)("c", "d", valid_from=2, valid_until=2)
     assert getattr(memory, verb)("c", "d", valid_from=2, valid_until=3).valid_until == 3
+
+
+def test_a_note_made_at_the_end_of_time_expires_there(tmp_path: Path) -> None:
+    with Memory(tmp_path, embedder=None) as memory:
+        memory.add("tea", id="tea")
+        assert memory.note("tea", "hot", expires="year", now=TIMES[1]).expires == TIMES[1]
+        assert memory.doctor() == []
+
+
+def test_lists_without_end_and_huge_words_are_refused_or_cut(tmp_path: Path) -> None:
+    with Memory(tmp_path, embedder=None) as memory:
+        memory.add("tea", id="tea")
+        with pytest.raises(InputError, match="there is no pass 'nap'"):
+            memory.dream(only=itertools.repeat("nap"))
+        assert memory.explore(itertools.repeat("tea")) is not None
+        with pytest.raises(InputError, match="tags may have texts of at most 10000 characters"):
+            memory.recall("tea", tags=["x" * 5_000_000])
+        with pytest.raises(InputError) as caught:
+            memory.confirm("x" * 5_000_000)
+        assert len(str(caught.value)) < 5_000
+        assert str(caught.value).endswith("shows their ids")

@@ -27,13 +27,17 @@ RULES = "2"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of an ingest. `skip` are folders that are never entered, such as the memory's own."""
+    """The options of an ingest. `skip` are folders that are never entered, such as the memory's own.
+
+    With `follow_links`, links that lead out of the folder are read too.
+    """
 
     bucket: str | None
     provenance: Provenance
     max_bytes: int | None
     now: int
     skip: tuple[Path, ...]
+    follow_links: bool = False
 
     @property
     def hash_suffix(self) -> str:

@@ -16,7 +16,7 @@ from cuetrail.ingest.diff import compare
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import MAX_BYTES, load, read
 from cuetrail.ingest.redact import redact
-from cuetrail.ingest.scan import MissingFiles, ScanRoot, resolve_root, scan
+from cuetrail.ingest.scan import MissingFiles, ScanRoot, leads_out, resolve_root, scan
 from cuetrail.ingest.watch import watch_path
 from cuetrail.model import FileError, IngestReport, Scope, SourceFile
 from cuetrail.session import Session
@@ -111,6 +111,8 @@ def ingest_path(session: Session, path: Path, options: Options, progress: Progre
     for number, file in enumerate(found.files, 1):
         source = root.source(file)
         try:
+            if not options.follow_links and leads_out(file, root.path):
+                raise ReadError(f"{source} is a link that leads out of the folder. With --follow-links it is read.")
             if not _read_file(pending, file, source, known.get(source), missing, options):
                 unchanged += 1
         except ReadError as error:

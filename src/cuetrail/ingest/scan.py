@@ -118,6 +118,11 @@ def _files_below(top: Path, skip: Sequence[Path], errors: list[OSError]) -> Iter
                 yield file
 
 
+def leads_out(file: Path, top: Path) -> bool:
+    """True if a file below a folder is a link to something outside it: it may be a file that was not meant."""
+    return file != top and file.is_symlink() and not file.resolve().is_relative_to(top.resolve())
+
+
 def linked_files(path: Path, skip: Sequence[Path]) -> list[Path]:
     """Returns the files to read at or below a path that are symbolic links."""
     if path.is_symlink() and not path.is_dir():

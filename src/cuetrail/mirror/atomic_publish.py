@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from cuetrail.files import MIRROR_MARKER
+from cuetrail.files import MIRROR_MARKER, PRIVATE_FOLDER
 from cuetrail.mirror.folder import INNER_WORK, MANIFEST, PageState
 
 # A process that has just opened a folder must be able to read it before it is emptied. Where the system shows which
@@ -109,7 +109,7 @@ class WorkDir:
     def _make_folder(self) -> Path:
         beside, inside = self._folders
         try:
-            (beside / "new").mkdir(parents=True)
+            self._make_private(beside)
             if self.mirror.is_dir():
                 # Test for another disk, or one without hard links, before anything depends on it.
                 (beside / "probe").touch()
@@ -120,8 +120,18 @@ class WorkDir:
             shutil.rmtree(beside, ignore_errors=True)
             if not self.mirror.is_dir():
                 raise
-        (inside / "new").mkdir(parents=True)
+        self._make_private(inside)
         return inside
+
+    def _make_private(self, folder: Path) -> None:
+        """Makes the work folder, and in it the folder of the next mirror, which keeps the mode of the present one.
+
+        A new mirror is private, and so is all inside it: nobody else may enter its folder.
+        """
+        folder.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
+        folder.mkdir(PRIVATE_FOLDER)
+        (folder / "new").mkdir()
+        (folder / "new").chmod(self.mirror.stat().st_mode & 0o777 if self.mirror.is_dir() else PRIVATE_FOLDER)
 
 
 def publish(work: WorkDir, change: FileChanges, own: Mapping[str, bytes]) -> None:

@@ -13,7 +13,7 @@ import xxhash
 from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, MirrorError
-from cuetrail.files import MIRROR_MARKER
+from cuetrail.files import MIRROR_MARKER, PRIVATE
 from cuetrail.mirror.atomic_publish import FULL, FileChanges, WorkDir, publish
 from cuetrail.mirror.folder import (
     MANIFEST,
@@ -150,7 +150,7 @@ def sync(
 @contextlib.contextmanager
 def sync_lock(memory: Path) -> Iterator[None]:
     """Lets one process at a time sync the mirrors of a memory. Raises Busy after LOCK_SECONDS."""
-    lock = FileLock(memory / LOCK, timeout=LOCK_SECONDS)
+    lock = FileLock(memory / LOCK, timeout=LOCK_SECONDS, mode=PRIVATE)
     try:
         lock.acquire()
     except Timeout:

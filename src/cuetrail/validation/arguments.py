@@ -157,7 +157,7 @@ RULES: Mapping[str, Rule] = {
         f"a whole number from 0 to {MOST['min_results']}",
     ),
     "seq": Rule(lambda value: is_whole(value) and 0 <= value <= MOST["seq"], f"a whole number from 0 to {MOST['seq']}"),
-    **dict.fromkeys(("dry_run", "everyone", "follow", "record_access", "vectors", "watch"), _FLAG),
+    **dict.fromkeys(("dry_run", "everyone", "follow", "follow_links", "record_access", "vectors", "watch"), _FLAG),
     **dict.fromkeys(("attitude", "proximity"), _WHOLE),
     **dict.fromkeys(
         ("confidence", "min_activation", "tag_sim_floor", "text_weight", "vector_weight", "weight"), _NUMBER

@@ -29,6 +29,7 @@ from cuetrail.validation.arguments import (
     refusal,
     words,
 )
+from cuetrail.validation.limits import TIMES
 from cuetrail.validation.ready_records import WEIGHTS, make_props, ready_node
 
 _FIELDS = (
@@ -233,7 +234,7 @@ def make_note(
         raise InputError("there is nothing to note: give a text")
     if isinstance(expires, str):
         days = TERMS[expires]
-        expires = None if days is None else now + days * DAY
+        expires = None if days is None else min(now + days * DAY, TIMES[1])
     return Note(note_id(target, text, now), target, said, on, now, expires)
 
 

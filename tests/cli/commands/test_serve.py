@@ -243,7 +243,10 @@ def test_an_address_that_others_reach_needs_a_token(run: Run) -> None:
 
 
 def test_tokens_are_made_listed_and_revoked(run: Run, ask: Callable[..., Any]) -> None:
-    made = ask("token", "add", "laptop", "--access", "read", "--user", "ann")
+    assert ask("token", "add", "phone")["expires"] is None
+    ask("token", "revoke", ask("token", "list")[0]["id"])
+    made = ask("token", "add", "laptop", "--access", "read", "--user", "ann", "--expires", "12h")
+    assert made["expires"] == made["created"] + 12 * 3_600_000
     assert made["token"].startswith(f"ct_{made['id']}_")
     (listed,) = ask("token", "list")
     assert (listed["name"], listed["access"], listed["user"]) == ("laptop", "read", "ann")

@@ -513,3 +513,29 @@ def test_a_large_note_is_read_quickly(tmp_path: Path) -> None:
     [note] = read_file(path, "large.md")
     assert 2_000 < len(note.pieces) < 4_000
     assert time.perf_counter() - began < 20
+
+
+def test_a_pdf_that_describes_endless_work_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cuetrail.ingest.readers.pdf.SECONDS", 0.2)
+
+    def stream(fields: bytes, body: bytes) -> bytes:
+        return b"<<%s/Length %d>>stream\n%s\nendstream" % (fields, len(body), body)
+
+    # Each form draws the next one nine times: 9 ** 12 words on one page.
+    kinds = [b"/Font<</F 5 0 R>>/XObject<</X %d 0 R>>" % number for number in range(7, 19)]
+    forms = [stream(b"/Subtype/Form/BBox[0 0 9 9]/Resources<<%s>>" % kind, b"/X Do " * 9) for kind in kinds]
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R/Resources<</XObject<</X 6 0 R>>>>>>",
+        stream(b"", b"/X Do " * 9), b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", *forms,
+        stream(b"/Subtype/Form/BBox[0 0 9 9]/Resources<</Font<</F 5 0 R>>>>", b"BT /F 9 Tf (word) Tj ET"),
+    ]  # fmt: skip
+    data, places = b"%PDF-1.4\n", []
+    for number, one in enumerate(objects, 1):
+        places.append(len(data))
+        data += b"%d 0 obj\n%s\nendobj\n" % (number, one)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    end = b"xref\n0 %d\n0000000000 65535 f \n%strailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF"
+    data += end % (len(objects) + 1, table, len(objects) + 1, len(data))
+    with pytest.raises(ReadError, match="takes more than 0 s to read"):
+        readers.read(data, "endless.pdf")

@@ -19,17 +19,18 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
-from cuetrail import Memory
-from cuetrail.serve.rest.auth import revoke, tokens
+from cuetrail import Memory, Scope
+from cuetrail.serve.rest.auth import issue, revoke, tokens
 from cuetrail.serve.rest.file_routes import FILE_VERBS
 from cuetrail.serve.rest.mem0 import ENDPOINTS
 from cuetrail.serve.rest.openapi import EXAMPLES, openapi_document
 from cuetrail.serve.rest.requests import RequestRules
 from cuetrail.serve.rest.server import VERBS
 from cuetrail.serve.verbs import EFFECTS, verb_tool
+from cuetrail.text.timestamps import now_ms
 from tests.hostile import FUZZ_CALLS, HOSTILE_JSON
 from tests.serve.conftest import agent, session
-from tests.serve.http_tools import Issue, issuer, refused, serving
+from tests.serve.http_tools import NOW, Issue, issuer, refused, serving
 
 PROBLEM = openapi_document()["components"]["schemas"]["Problem"]
 
@@ -234,6 +235,16 @@ def test_a_token_allows_what_it_says_and_no_more(client: TestClient, bearer: Iss
     refused(client.post("/v1/dream", json={"everyone": True, "dry_run": True}, headers=writer), 403)
     assert client.post("/v1/dream", json={"dry_run": True}, headers=writer).status_code == 200
     assert client.post("/v1/doctor", headers=admin).json() == {"result": []}
+
+
+def test_a_token_that_expires_is_refused_from_then_on_and_one_is_still_needed(client: TestClient, place: Path) -> None:
+    with Memory(place, embedder=None) as memory:
+        _, early = issue(memory, "early", "write", Scope(), NOW, expires=now_ms())
+        assert "has expired" in refused(client.post("/v1/stats", headers={"Authorization": f"Bearer {early}"}), 401)
+        refused(client.post("/v1/stats"), 401)
+        _, late = issue(memory, "late", "write", Scope(), NOW, expires=now_ms() + 60_000)
+        assert client.post("/v1/stats", headers={"Authorization": f"Bearer {late}"}).status_code == 200
+        assert [one.has_expired(one.expires or 0) for one in tokens(memory)] == [True, True]
 
 
 def test_a_token_is_kept_as_a_hash_and_ends_when_it_is_revoked(client: TestClient, place: Path, bearer: Issue) -> None:

@@ -22,6 +22,7 @@ from cuetrail.config import Settings, server_login
 from cuetrail.errors import CuetrailError, InputError, MemoryError_, Unreachable
 from cuetrail.memory import copy_memory
 from cuetrail.store.neo4j import Neo4jStore
+from cuetrail.store.neo4j.connection import explained, parse
 from scripts import neo4j as script
 from tests.dream.test_incremental import state
 from tests.dream.tools import MONDAY, episodes, fill, idle
@@ -356,3 +357,20 @@ def test_a_server_ends_with_the_process_that_started_it(startable: Callable[...,
     assert not Path(home).exists()
     with pytest.raises(Unreachable):
         Memory(uri)
+
+
+def test_a_write_where_only_reading_is_allowed_is_told_clearly(server: Login) -> None:
+    import neo4j
+
+    # The community edition has no roles, so the session itself may only read; the server refuses a write all the same.
+    address = parse(server.uri)
+    with (
+        neo4j.GraphDatabase.driver(address.uri, auth=(server.user, server.password)) as driver,
+        driver.session(default_access_mode=neo4j.READ_ACCESS) as session,
+        pytest.raises(neo4j.exceptions.ClientError) as refused,
+    ):
+        session.run("CREATE (:CueMeta {name: 'x'})").consume()
+    error = explained(address, refused.value)
+    assert isinstance(error, MemoryError_)
+    assert "this user or database may only be read. Use a user that may write" in str(error)
+    assert server.password not in str(error)

@@ -134,11 +134,14 @@ def about(truth: bytes, **more: object) -> bytes:
     return json.dumps({"cuetrail-backup": 1, "schema": 1, "sha256": sha256(truth).hexdigest(), **more}).encode()
 
 
-def armed(truth: bytes, place: Path) -> dict[str, bytes]:
-    """The files of a backup whose database has a trigger."""
+TRIGGER = "CREATE TRIGGER evil AFTER UPDATE ON meta BEGIN DELETE FROM nodes; END"
+
+
+def armed(truth: bytes, place: Path, statement: str) -> dict[str, bytes]:
+    """The files of a backup whose database was changed by a statement."""
     place.write_bytes(truth)
     with contextlib.closing(sqlite3.connect(place, isolation_level=None)) as db:
-        db.execute("CREATE TRIGGER evil AFTER UPDATE ON meta BEGIN DELETE FROM nodes; END")
+        db.execute(statement)
         db.execute("PRAGMA journal_mode = DELETE").fetchall()
     return {"backup.json": about(place.read_bytes()), "memory.db": place.read_bytes()}
 
@@ -172,7 +175,20 @@ def bad_backups(good: Path, place: Path) -> dict[str, Path]:
         "a deep description": packed(place / "deep", {"backup.json": b"[" * 60_000, "memory.db": truth}),
         "an endless schema": packed(place / "inf", {"backup.json": about(truth, schema=1e999), "memory.db": truth}),
         "a huge description": packed(place / "huge", {"backup.json": about(truth, x="y" * 2**20), "memory.db": truth}),
-        "a trigger": packed(place / "trigger", armed(truth, place / "armed.db")),
+        **{
+            statement: packed(place / f"armed{number}", armed(truth, place / f"armed{number}.db", statement))
+            for number, statement in enumerate(
+                (
+                    TRIGGER,
+                    "CREATE VIEW evil AS SELECT 1",
+                    "CREATE VIRTUAL TABLE evil USING fts5(x)",
+                    "DROP TABLE nodes",
+                    "DROP TABLE meta",
+                    "PRAGMA user_version = 9999",
+                    "PRAGMA user_version = 0",
+                )
+            )
+        },
         "no json": packed(place / "json", {"backup.json": b"{", "memory.db": truth}),
         "a link": packed(place / "link", {"backup.json": about(b"")}, {"memory.db": "/dev/null"}),
         "not a database": packed(place / "fake", {"backup.json": about(b"hello"), "memory.db": b"hello"}),

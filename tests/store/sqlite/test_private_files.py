@@ -53,3 +53,21 @@ def test_a_memory_that_its_owner_shares_stays_shared(tmp_path: Path) -> None:
     with open_memory(tmp_path / "m") as memory:
         memory.backup(tmp_path / "m.tar")
     assert mode(tmp_path / "m.tar") == 0o644
+
+
+def test_a_new_mirror_is_private_and_one_that_its_owner_shares_stays_shared(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m") as memory:
+        memory.add("the word is walrus", id="a", tags=["sea"])
+        for place, wanted in ((tmp_path / "mirror", 0o700), (tmp_path / "shared", 0o755)):
+            memory.mirror(place)
+            assert mode(place) == 0o700
+            place.chmod(wanted)
+            # One page is replaced, then every page.
+            memory.add("the word is kelp", tags=["sea"])
+            memory.mirror(place)
+            memory.add("the word is moss", tags=["land"], buckets=["wood"])
+            memory.forget("a")
+            memory.mirror(place)
+            assert mode(place) == wanted
+            memory.add("the word is walrus", id="a", tags=["sea"], allow_again=True)
+        assert mode(tmp_path / "m" / "mirror.lock") == 0o600

@@ -10,7 +10,7 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, group, pass_run, verb
-from cuetrail.cli.options import choice, number, several
+from cuetrail.cli.options import choice, number, seconds, several
 from cuetrail.config import on_server, reference_file, without_password
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def token() -> None:
     "--access", values=("read", "write", "admin"), default="write",
     help="The rights; admin includes verbs that concern the memories of all users.",
 )  # fmt: skip
-def add_token(run: Run, /, name: str, access: Any) -> None:
+@click.option("--expires", metavar="TIME", callback=seconds, help="Refuse it after this time, such as 12h or 90d.")
+def add_token(run: Run, /, name: str, access: Any, expires: float | None) -> None:
     """Make a token. It is shown once; only a hash of it is stored.
 
     Requests with it use the --user, --tenant, --team and --share given here.
@@ -61,7 +62,9 @@ def add_token(run: Run, /, name: str, access: Any) -> None:
     from cuetrail.text.timestamps import now_ms
 
     with run.open(new=True) as memory:
-        made, text = issue(memory, name, access, memory.scope, now_ms())
+        now = now_ms()
+        end = None if expires is None else now + round(expires * 1000)
+        made, text = issue(memory, name, access, memory.scope, now, end)
     run.result({**_token_json(made), "token": text}, text)
     run.notice(f"token {made.id} for {made.scope.user}: keep it, it is not shown again")
 
@@ -93,6 +96,7 @@ def _token_json(one: Token) -> dict[str, Any]:
     return {
         "id": one.id, "name": one.name, "access": one.access, "tenant": scope.tenant, "user": scope.user,
         "teams": list(scope.teams), "share": scope.share, "created": one.created,
+        "expires": one.expires,
     }  # fmt: skip
 
 

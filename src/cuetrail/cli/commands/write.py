@@ -132,6 +132,7 @@ def edit(run: Run, /, id: str, **options: Any) -> None:
 @click.option("--watch", is_flag=True, help="Keep running and ingest changes until Ctrl-C (one path only).")
 @click.option("--max-size", metavar="SIZE", callback=byte_size, help="Skip larger files. [default: 64MB]")
 @provenance_option
+@click.option("--follow-links", is_flag=True, help="Also read links that lead out of the folder.")
 @click.option("--format", metavar="FORMAT", help="For - only: code, html, json, markdown or text. [default: detected]")
 @click.option("--source", metavar="NAME", help="For - only: its name; the same name again replaces it.")
 @click.pass_context
@@ -183,7 +184,7 @@ def _ingest_all(
 
     Raises InputError or ReadError if no path can be used.
     """
-    max_bytes = options.pop("max_size")
+    max_bytes, follow_links = options.pop("max_size"), options.pop("follow_links")
     total, refused = IngestReport(), list[tuple[str, InputError | ReadError]]()
     with output.progress(run.quiet) as step:
         for path in paths:
@@ -192,7 +193,9 @@ def _ingest_all(
                     text = read_stdin(max_bytes)
                     report = memory.ingest_text(text, source=source or "stdin", format=format, **options)
                 else:
-                    report = memory.ingest(path, max_bytes=max_bytes, progress=step, **options)
+                    report = memory.ingest(
+                        path, max_bytes=max_bytes, follow_links=follow_links, progress=step, **options
+                    )
                 total = _add_reports(total, report)
             except (InputError, ReadError) as error:
                 refused.append((path, error))

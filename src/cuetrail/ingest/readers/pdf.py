@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import io
 import logging
+import threading
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -18,19 +22,61 @@ if TYPE_CHECKING:
     from pypdf import PdfReader
 
 
+# A few kilobytes can describe hours of work. A file may take so long, and more for each byte.
+SECONDS, SECONDS_PER_MEGABYTE = 30.0, 20.0
+
+
+class _TooLong(BaseException):
+    """The time is over. It is no Exception, because pypdf handles those."""
+
+
+@contextlib.contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Raises _TooLong in the block when the time is over; pypdf is Python, which can be interrupted anywhere."""
+    thread, over = threading.get_ident(), threading.Event()
+
+    def interrupt() -> None:
+        # Repeated, because a destructor may swallow it.
+        while not over.wait(seconds if not late else 1.0):
+            late.append(True)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_TooLong))
+
+    late: list[bool] = []
+    watch = threading.Thread(target=interrupt, daemon=True)
+    watch.start()
+    try:
+        try:
+            yield
+        finally:
+            over.set()
+            watch.join()
+    finally:
+        # One that is still on its way would hit the caller.
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), None)
+
+
 def read(data: bytes, source: str) -> Document:
-    """Returns one document of kind `pdf`. Raises ReadError for encrypted, broken and scanned files."""
+    """Returns one document of kind `pdf`. Raises ReadError for encrypted, broken and scanned files, and for files that
+    take too long.
+    """
     # Imported here: it takes 130 ms, and most folders have no PDF.
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, PyPdfError
 
     # pypdf logs a line for each oddity of a file; users can do nothing about them.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    seconds = SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1_000_000
     try:
-        reader = PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise ReadError(f"{source} is encrypted. Save a copy without a password and read that.")
-        pages = [clean(page.extract_text() or "") for page in reader.pages]
+        with _at_most(seconds):
+            reader = PdfReader(io.BytesIO(data))
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise ReadError(f"{source} is encrypted. Save a copy without a password and read that.")
+            pages = [clean(page.extract_text() or "") for page in reader.pages]
+            title, at = _metadata(reader)
+    except _TooLong:
+        raise ReadError(
+            f"{source} takes more than {seconds:.0f} s to read. Print it to a new PDF and read that."
+        ) from None
     except DependencyError as e:
         raise ReadError(
             f"{source} is encrypted in a way this cannot open. Save a copy without a password and read that."
@@ -46,7 +92,6 @@ def read(data: bytes, source: str) -> Document:
         raise ReadError(
             f"{source} holds no text, it may be a scan. Run OCR on it (for example ocrmypdf) and read the result."
         )
-    title, at = _metadata(reader)
     title = title or stem(source)
     document = Document(
         path=source,

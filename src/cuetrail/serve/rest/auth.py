@@ -19,6 +19,7 @@ from starlette.requests import Request
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Scope
 from cuetrail.serve.rest.requests import LOOPBACK, Problem, RequestRules
+from cuetrail.text.timestamps import now_ms
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -41,21 +42,28 @@ class Token:
     access: Access
     scope: Scope
     created: int
+    expires: int | None = None
 
     def allows(self, needed: Access) -> bool:
         """True if the token grants at least this access."""
         return ACCESS.index(self.access) >= ACCESS.index(needed)
 
+    def has_expired(self, now: int) -> bool:
+        """True if the token's time is over."""
+        return self.expires is not None and self.expires <= now
 
-def issue(memory: Memory, name: str, access: Access, scope: Scope, now: int) -> tuple[Token, str]:
+
+def issue(
+    memory: Memory, name: str, access: Access, scope: Scope, now: int, expires: int | None = None
+) -> tuple[Token, str]:
     """Makes a token and returns it with its text, which is not stored. Raises InputError for an unknown access."""
     if access not in ACCESS:
         raise InputError(f"access must be {' or '.join(ACCESS)}, not {access!r:.40}")
-    token = Token(secrets.token_hex(6), name, access, scope, now)
+    token = Token(secrets.token_hex(6), name, access, scope, now, expires)
     secret = secrets.token_urlsafe(32)
     record = {
-        "hash": _hash(secret), "name": name, "access": access, "created": now, "tenant": scope.tenant,
-        "user": scope.user, "teams": list(scope.teams), "share": scope.share,
+        "hash": _hash(secret), "name": name, "access": access, "created": now, "expires": expires,
+        "tenant": scope.tenant, "user": scope.user, "teams": list(scope.teams), "share": scope.share,
     }  # fmt: skip
     memory.store.settings[_PREFIX + token.id] = json.dumps(record)
     return token, f"ct_{token.id}_{secret}"
@@ -89,7 +97,7 @@ def find(memory: Memory, text: str) -> Token | None:
 
 def _read(id_: str, row: dict[str, Any]) -> Token:
     scope = Scope(row["tenant"], row["user"], tuple(row["teams"]), row["share"])
-    return Token(id_, row["name"], row["access"], scope, row["created"])
+    return Token(id_, row["name"], row["access"], scope, row["created"], row.get("expires"))
 
 
 def _hash(secret: str) -> str:
@@ -110,6 +118,8 @@ async def authorize(request: Request, memory: LazyMemory, rules: RequestRules, n
     token: Token | None = await memory.run_quick(lambda opened: find(opened, text))
     if token is None:
         raise Problem(401, "this token is not known here: `cuetrail token list` shows which are")
+    if token.has_expired(now_ms()):
+        raise Problem(401, "this token has expired: `cuetrail token add` makes another")
     request.scope[TOKEN_KEY], request.state.access = token.id, token.access
     if not token.allows(needed):
         raise Problem(403, f"this token may only {token.access}; this needs one that may {needed}")

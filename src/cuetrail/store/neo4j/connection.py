@@ -216,6 +216,13 @@ def _is_settled(error: BaseException | None) -> bool:
     return str(getattr(error, "code", None) or "").endswith(SETTLED)
 
 
+READ_ONLY = (
+    "Security.Forbidden", "Statement.AccessMode", "General.ForbiddenOnReadOnlyDatabase",
+    "General.WriteOnReadOnlyAccessDatabase",
+)  # fmt: skip
+"""Endings of the server's codes for a write by a user, or to a database, that may only read or be read."""
+
+
 def explained(address: Address, error: BaseException) -> CuetrailError:
     """Returns cuetrail's error for one of the driver: what happened and what to do. It never contains the password."""
     from neo4j import exceptions as known
@@ -228,6 +235,11 @@ def explained(address: Address, error: BaseException) -> CuetrailError:
         )
     if code.endswith("Database.DatabaseNotFound"):
         return InputError(f"there is no database {address.database!r} on {address.uri}: create it or name another")
+    if code.endswith(READ_ONLY):
+        return MemoryError_(
+            f"the memory at {address} cannot be written to: this user or database may only be read. Use a user that "
+            "may write, and a database that is not read-only"
+        )
     if isinstance(error, known.ServiceUnavailable | known.SessionExpired | OSError) or "DatabaseUnavailable" in code:
         return Unreachable(f"the Neo4j server at {address} does not answer: start it or check the address, then retry")
     if isinstance(error, known.TransientError):

@@ -126,8 +126,13 @@ def _renew(path: Path, copy: Path) -> None:
     try:
         with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as db:
             # A memory has neither: they would run when it is written to or read.
-            if db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchone():
+            strange = "type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%'"
+            if db.execute(f"SELECT 1 FROM sqlite_master WHERE {strange}").fetchone():
                 raise InputError(f"{path} has triggers or views, which no memory has: nothing was changed")
+            if not 0 < db.execute("PRAGMA user_version").fetchone()[0] <= VERSION:
+                raise InputError(f"{path} holds no memory of a version that is known: nothing was changed")
+            for table in ("nodes", "edges", "facts", "notes"):
+                db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
             db.execute("PRAGMA journal_mode = WAL").fetchall()
             db.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (uuid.uuid4().hex,))
     except sqlite3.Error as error:

@@ -42,6 +42,7 @@ _DAMAGED_CODES = (10, 11, 26)
 _LOCKED_CODES = (5, 6)
 _READ_ONLY_CODE = 8
 _FULL_CODE = 13
+_CANNOT_OPEN_CODE = 14
 # Errors without a specific code: text that is no longer UTF-8, a schema that lost a table.
 _DAMAGED_WORDS = ("decode to UTF-8", "no such table", "no such column", "unsupported file format", "malformed")
 
@@ -71,6 +72,11 @@ def _in_our_words(path: Path, seconds: float, error: sqlite3.Error) -> MemoryErr
         return MemoryError_(
             f"{path.parent} cannot be written to, and a memory keeps its locks there even while it is only read: "
             "make it writable for you, or copy it to a place that is"
+        )
+    if code == _CANNOT_OPEN_CODE:
+        return MemoryError_(
+            f"{path} cannot be opened: this process may have no file descriptors left (`ulimit -n`). Close some files. "
+            "If you were writing, look whether it was done before you try again"
         )
     if "closed database" in str(error):
         return closed(path)

@@ -104,7 +104,7 @@ def test_a_change_that_a_restore_left_half_done_is_undone(tmp_path: Path, nurser
         db.execute("PRAGMA cache_spill = 1")
         db.execute("BEGIN IMMEDIATE")
         db.execute("UPDATE nodes SET text = 'half'")
-        db.executemany("INSERT INTO meta VALUES (?, ?)", [(f"x{n}", "y" * 3000) for n in range(200)])
+        db.executemany("INSERT INTO meta VALUES (?, ?, 0)", [(f"x{n}", "y" * 3000) for n in range(200)])
         shutil.copytree(tmp_path / "old", tmp_path / "killed")
         db.rollback()
     db.close()

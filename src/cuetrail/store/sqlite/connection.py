@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import uuid
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from cuetrail.files import PRIVATE, sync_folder
 from cuetrail.model import Scope
 from cuetrail.store.sqlite.page_gaps import RAW_FILES
 from cuetrail.store.sqlite.restore_swap import recover, workplace
+from cuetrail.store.sqlite.rows import RowDamaged, summed
 from cuetrail.store.sqlite.schema import migrate
 from cuetrail.store.sqlite.structure_check import StructureCheck
 
@@ -42,8 +43,11 @@ _DAMAGED_CODES = (10, 11, 26)
 _LOCKED_CODES = (5, 6)
 _READ_ONLY_CODE = 8
 _FULL_CODE = 13
-# Errors without a specific code: text that is no longer UTF-8, a schema that lost a table.
-_DAMAGED_WORDS = ("decode to UTF-8", "no such table", "no such column", "unsupported file format", "malformed")
+# Errors without a specific code: text that is no longer UTF-8, a schema that lost a table, a changed version number.
+_DAMAGED_WORDS = (
+    "decode to UTF-8", "no such table", "no such column", "unsupported file format", "malformed", "already exists",
+    "duplicate column",
+)  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -53,7 +57,7 @@ def explained(path: Path, seconds: float = BUSY_SECONDS) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _in_our_words(path, seconds, error) from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RowDamaged) as error:
         raise damaged(path, str(error)) from error
 
 
@@ -103,7 +107,13 @@ def closed(path: Path) -> MemoryError_:
     return MemoryError_(f"the memory in {path.parent} was closed: open it again")
 
 
-class Connection(sqlite3.Connection):
+class CheckedConnection(sqlite3.Connection):
+    """A connection to a file that was checked. `damaged` says what is damaged, by partition, or under None for all."""
+
+    damaged: Mapping[int | None, str] = {}
+
+
+class Connection(CheckedConnection):
     """A connection with a cache that lasts until another connection writes; see `unchanged`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -229,11 +239,12 @@ class Database:
         return db
 
     def _connect(
-        self, synchronous: str = "FULL", kind: type[sqlite3.Connection] = sqlite3.Connection
-    ) -> sqlite3.Connection:
+        self, synchronous: str = "FULL", kind: type[CheckedConnection] = CheckedConnection
+    ) -> CheckedConnection:
         db = sqlite3.connect(
             self.path, timeout=self.busy_seconds, isolation_level=None, check_same_thread=False, factory=kind
         )
+        db.damaged = self._structure.damaged
         # FULL: an acknowledged write survives a power cut; NORMAL: it survives the end of this process. secure_delete
         # overwrites forgotten bytes. A longer log means that pages changed by many writes are written back once.
         for pragma in (
@@ -330,14 +341,19 @@ class Database:
             yield db
 
     @contextlib.contextmanager
-    def apart(self) -> Iterator[sqlite3.Connection]:
-        """Opens a separate view that other reads of this thread do not share, for views that stay open for long."""
+    def apart(self, damaged: bool = False) -> Iterator[sqlite3.Connection]:
+        """Opens a separate view that other reads of this thread do not share, for views that stay open for long.
+
+        With `damaged`, partitions in which the check found damage are read too.
+        """
         with self.connection() as db:
+            if damaged:
+                db.damaged = {}
             db.execute("BEGIN")
             yield db
 
     @contextlib.contextmanager
-    def connection(self) -> Iterator[sqlite3.Connection]:
+    def connection(self) -> Iterator[CheckedConnection]:
         """Opens a separate connection outside any view."""
         with self._explained():
             self._check_place()
@@ -427,7 +443,7 @@ class Database:
             self.writer.execute(f"PRAGMA busy_timeout = {int(self.busy_seconds * 1000)}")
         if not busy and self._clear_gaps(seconds):
             return True
-        self.writer.execute("INSERT OR IGNORE INTO meta VALUES (?, 1)", (UNERASED,))
+        put_meta(self.writer, UNERASED, 1)
         return False
 
     def _clear_gaps(self, seconds: float) -> bool:
@@ -450,7 +466,7 @@ class Database:
                 if empty:
                     RAW_FILES.clear_gaps(self.path, self._place)
                     count = int(meta(db, CLEARED) or 0) + 1
-                    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (CLEARED, count))
+                    put_meta(db, CLEARED, count)
                     db.execute("DELETE FROM meta WHERE name = ?", (UNERASED,))
                 db.execute("COMMIT")
             except BaseException:
@@ -462,6 +478,10 @@ class Database:
         """Makes this process, a forked one, never close the connections."""
         for db in (self._probe, self.writer, *(reader.db for reader in list(self._readers))):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
+
+    def tables_mended(self) -> None:
+        """Allows reading again after computed tables that differed were made anew."""
+        self._structure.damaged.pop(None, None)
 
     def on_close(self, release: Callable[[], None]) -> None:
         """Registers a function to call on `close`, such as one that releases the files of an index."""
@@ -535,7 +555,8 @@ def _make_if_missing(path: Path) -> None:
         with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = WAL").fetchall()
             migrate(db)
-            db.execute("INSERT INTO meta VALUES ('epoch', ?), ('next_key', 1)", (uuid.uuid4().hex,))
+            put_meta(db, "epoch", uuid.uuid4().hex)
+            put_meta(db, "next_key", 1)
             # Closing would write the log back as well, but says nothing if it fails, and the log stays behind.
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         # SQLite gives its log the same mode.
@@ -557,10 +578,15 @@ def meta(db: sqlite3.Connection, name: str) -> Any:
     return row[0] if row else None
 
 
+def put_meta(db: sqlite3.Connection, name: str, value: Any) -> None:
+    """Stores a value of the meta table."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", summed((name, value)))
+
+
 def take_keys(db: sqlite3.Connection, count: int) -> int:
     """Reserves `count` keys and returns the first of them."""
     first = int(meta(db, "next_key"))
-    db.execute("UPDATE meta SET value = ? WHERE name = 'next_key'", (first + count,))
+    put_meta(db, "next_key", first + count)
     return first
 
 
@@ -606,4 +632,4 @@ def put_setting(db: sqlite3.Connection, name: str, value: str | None) -> None:
     if value is None:
         db.execute("DELETE FROM meta WHERE name = ?", (SETTING + name,))
     else:
-        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (SETTING + name, value))
+        put_meta(db, SETTING + name, value)

@@ -112,6 +112,16 @@ def test_a_change_that_a_restore_left_half_done_is_undone(tmp_path: Path, nurser
     assert words(tmp_path / "killed") == ["walrus"]
 
 
+def test_what_a_process_left_that_was_killed_while_it_made_the_memory_is_deleted_by_the_next_open(
+    tmp_path: Path,
+) -> None:
+    """Another process made the memory meanwhile, so nobody makes it again."""
+    made(tmp_path / "old", "walrus")
+    (tmp_path / "old" / ".new-dead").mkdir()
+    (tmp_path / "old" / ".new-dead" / "memory.db").write_bytes(b"half a memory")
+    assert words(tmp_path / "old") == ["walrus"]
+
+
 def test_what_a_killed_backup_left_is_deleted_by_the_next_one(tmp_path: Path) -> None:
     (tmp_path / ".backup-dead").mkdir()
     (tmp_path / ".backup-dead" / "memory.db").write_bytes(b"half a copy")

@@ -19,7 +19,7 @@ from cuetrail.errors import Busy, CorruptMemory, MemoryError_
 from cuetrail.files import PRIVATE, sync_folder
 from cuetrail.model import Scope
 from cuetrail.store.sqlite.page_gaps import RAW_FILES
-from cuetrail.store.sqlite.restore_swap import recover, workplace
+from cuetrail.store.sqlite.restore_swap import recover, sweep, workplace
 from cuetrail.store.sqlite.rows import RowDamaged, summed
 from cuetrail.store.sqlite.schema import migrate
 from cuetrail.store.sqlite.structure_check import StructureCheck
@@ -27,6 +27,8 @@ from cuetrail.store.sqlite.structure_check import StructureCheck
 T = TypeVar("T")
 
 BUSY_SECONDS = 60.0
+# How the folders begin in which new memories are made.
+_NEW = ".new-"
 # How long emptying the write-ahead log waits for readers, and the meta entry that says it could not be emptied.
 ERASE_SECONDS = 2.0
 UNERASED = "log_to_erase"
@@ -545,12 +547,13 @@ def _make_if_missing(path: Path) -> None:
             raise MemoryError_(
                 f"{path} is not a file but a folder, pipe, socket or device: move it away or choose another"
             )
+        sweep(path.parent, _NEW)
         return
     if left:
         raise damaged(path, f"it is missing, only {log.name} is there")
     if (path.parent / "index" / "text" / "state.json").exists() and not path.exists():
         raise damaged(path, "it is missing, only its index is there; delete that to begin anew")
-    with workplace(path.parent, ".new-") as place:
+    with workplace(path.parent, _NEW) as place:
         new = place / path.name
         with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = WAL").fetchall()

@@ -30,6 +30,12 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.fixture(scope="module")
+def truth(sound: Path) -> list[str]:
+    """What the sound memory answers."""
+    return reads(sound)
+
+
 def change(place: Path, statement: str) -> int:
     """Changes rows behind the back of cuetrail, as a flipped bit does; returns how many."""
     with closing(sqlite3.connect(place / "memory.db")) as db, db:
@@ -117,9 +123,8 @@ COLUMNS = {
 
 @pytest.mark.parametrize("table", COLUMNS)
 def test_a_computed_table_that_lost_a_row_answers_nothing_until_it_is_mended(
-    sound: Path, tmp_path: Path, table: str
+    sound: Path, truth: list[str], tmp_path: Path, table: str
 ) -> None:
-    truth = reads(sound)
     shutil.copytree(sound, tmp_path / "m")
     change(tmp_path / "m", f"DELETE FROM {table} WHERE {COLUMNS[table]} = (SELECT max({COLUMNS[table]}) FROM {table})")
     with pytest.raises(CorruptMemory, match=r"differs?.*doctor --repair.*restore"):
@@ -136,8 +141,7 @@ def test_a_changed_description_of_a_table_is_noticed(sound: Path, tmp_path: Path
         reads(tmp_path / "m")
 
 
-def test_an_older_memory_gets_its_checksums_when_it_is_opened(sound: Path, tmp_path: Path) -> None:
-    truth = reads(sound)
+def test_an_older_memory_gets_its_checksums_when_it_is_opened(sound: Path, truth: list[str], tmp_path: Path) -> None:
     shutil.copytree(sound, tmp_path / "m")
     with closing(sqlite3.connect(tmp_path / "m" / "memory.db")) as db, db:
         for table in SUMMED:

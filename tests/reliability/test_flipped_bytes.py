@@ -103,6 +103,16 @@ def test_a_row_that_changes_on_disk_while_the_memory_is_open_is_noticed_when_it_
             READS[damage](memory)
 
 
+def test_doctor_names_rows_whose_values_have_become_of_another_type(sound: Path, tmp_path: Path) -> None:
+    shutil.copytree(sound, tmp_path / "m")
+    with Memory(tmp_path / "m", embedder=Pebbles()) as memory:
+        change(tmp_path / "m", "UPDATE vectors SET vector = 'x'")
+        change(tmp_path / "m", "UPDATE meta SET value = 'x' WHERE name = 'next_key'")
+        found = memory.doctor()
+    assert {finding.fix for finding in found} == {"put back a backup with `cuetrail restore`"}
+    assert {finding.problem.split(" of ")[1].split()[0] for finding in found} == {"meta", "vectors", "keys"}
+
+
 def test_a_damaged_row_of_one_user_does_not_keep_another_from_reading(sound: Path, tmp_path: Path) -> None:
     shutil.copytree(sound, tmp_path / "m")
     change(tmp_path / "m", CHANGES["facts"])

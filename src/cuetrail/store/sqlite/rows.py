@@ -66,9 +66,9 @@ def _number(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def vector_sum(key: int, vector: bytes) -> int:
-    """Returns a 64-bit hash of a row of a table of vectors."""
-    return hash64(b"%d\0" % key + vector)
+def vector_sum(key: int, vector: Any) -> int:
+    """Returns a 64-bit hash of a row of a table of vectors. In a damaged one the vector may be of another type."""
+    return hash64(b"%d\0" % key + vector) if isinstance(vector, bytes) else row_sum((key, vector))
 
 
 def summed(row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -86,7 +86,7 @@ def verified_vectors(found: Iterable[tuple[int, bytes, int]]) -> list[tuple[int,
     """Returns (key, vector) of rows of a table of vectors. Raises RowDamaged if one differs from its checksum."""
     kept = []
     for key, vector, check_sum in found:
-        if vector.__class__ is not bytes or vector_sum(key, vector) != check_sum:
+        if vector_sum(key, vector) != check_sum:
             raise RowDamaged("a vector changed on disk")
         kept.append((key, vector))
     return kept

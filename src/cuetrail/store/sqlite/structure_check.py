@@ -58,14 +58,15 @@ def changed_rows(db: sqlite3.Connection) -> Iterator[Damage]:
     noted = dict(db.execute("SELECT name, value FROM meta WHERE name IN (?, 'next_key')", (LAYOUT,)).fetchall())
     if noted.get(LAYOUT) != layout_sum(db):
         yield None, "the description of its tables is not what was written"
-    if any((db.execute(f"SELECT max(key) FROM {table}").fetchone()[0] or 0) >= noted["next_key"] for table in _KEYED):
+    last = max(db.execute(f"SELECT max(key) FROM {table}").fetchone()[0] or 0 for table in _KEYED)
+    if not isinstance(noted["next_key"], int) or last >= noted["next_key"]:
         yield None, "the counter of keys is not what was written"
 
 
 def _partition(db: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> int | None:
     """Returns the partition of a row of which some column has changed, None if that is not certain."""
     if table in _KEYED:
-        return int(row[1])
+        return row[1] if isinstance(row[1], int) else None
     if table in ("life", "vectors", "next_vectors"):
         for owner in _KEYED:
             found = db.execute(f"SELECT part FROM {owner} WHERE key = ?", row[:1]).fetchone()

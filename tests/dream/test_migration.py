@@ -7,16 +7,19 @@ from contextlib import closing
 from pathlib import Path
 
 from cuetrail import Memory
+from cuetrail.store.sqlite.schema import SUMMED
 from tests.dream.tools import MONDAY, fill, idle, of_origin
 
 
 def make_old(place: Path) -> None:
-    """Take away what the third version of the schema added."""
+    """Take away what the third version of the schema added, and the checksums of a later one."""
     with closing(sqlite3.connect(place / "memory.db")) as db:
         for table in ("dreams", "ledger", "given_tags"):
             db.execute(f"DROP TABLE {table}")
         for column in ("labels_only", "dreamt"):
             db.execute(f"ALTER TABLE changes DROP COLUMN {column}")
+        for table in SUMMED:
+            db.execute(f"ALTER TABLE {table} DROP COLUMN check_sum")
         db.execute("PRAGMA user_version = 2")
         db.commit()
 

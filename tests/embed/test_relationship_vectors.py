@@ -149,12 +149,16 @@ def test_a_change_of_one_writes_nothing_of_the_other_anew(memory: Memory) -> Non
     assert memory.doctor() == []
 
 
+# The checksums of vectors that a test has changed.
+SUMS = "UPDATE vectors SET check_sum = vector_sum(key, vector)"
+
+
 def test_doctor_finds_and_mends_vectors_of_nothing_and_an_index_that_is_not_what_was_said(
     memory: Memory, tmp_path: Path
 ) -> None:
     memory.relate("eve", "finn", "pupil", text="music lessons", now=NOW)
     assert types(memory, "melody") == ["pupil"]
-    change(tmp_path / "memory", "INSERT INTO vectors SELECT 9999, vector FROM vectors LIMIT 1")
+    change(tmp_path / "memory", "INSERT INTO vectors SELECT 9999, vector, 0 FROM vectors LIMIT 1", SUMS)
     assert [one.check for one in memory.doctor()] == ["vectors"]
     memory.doctor(repair=True)
     assert memory.doctor() == []
@@ -164,7 +168,7 @@ def test_doctor_finds_and_mends_vectors_of_nothing_and_an_index_that_is_not_what
             file.write_bytes(bytes(file.stat().st_size))
     assert types(memory, "melody") == ["pupil"]
     other = "(SELECT vector FROM vectors WHERE key IN (SELECT key FROM nodes))"
-    change(tmp_path / "memory", f"UPDATE vectors SET vector = {other} WHERE key IN (SELECT key FROM edges)")
+    change(tmp_path / "memory", f"UPDATE vectors SET vector = {other} WHERE key IN (SELECT key FROM edges)", SUMS)
     assert [one.check for one in memory.doctor(repair=True)] == ["index of relationships"]
     assert memory.doctor() == []
     assert types(memory, "melody") == []

@@ -220,3 +220,22 @@ SCRIPTS = {
         Script("recover", (find, examine, close), fill),
     )
 }
+
+
+def bring_up_to_date(place: Place) -> object:
+    """Opens the memory, and so brings it up to date."""
+    return place.memory.stats()
+
+
+TASKS = {
+    task.name: task
+    for task in (
+        SCRIPTS["write"],
+        SCRIPTS["rebuild"],
+        Script("dream", (dream, find, close), fill, frozenset({"dream"})),
+        Script("restore", (put_back,), _filled_and_saved),
+        Script("migration", (bring_up_to_date,), _old),
+        Script("import", (take_in, close), _exported, frozenset({"take_in"})),
+    )
+}
+"""What processes do that are killed at random moments."""

@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.reliability.failing_files import MODES, Outcome, Worker, build
@@ -35,23 +35,30 @@ class Golden:
 
 
 def golden(worker: Worker, script: Script, place: Path) -> Golden:
-    """Runs the script without failures."""
-    prepared = place / f"{script.name}-prepared"
-    prepared.mkdir(parents=True)
-    script.prepare(Place(prepared))
+    """Runs the script without failures, and counts its file operations."""
+    want = prepared(script, place)
     trial = place / f"{script.name}-trial"
-    shutil.copytree(prepared, trial)
-    states, here = [_state(prepared, place / "look")], Place(trial)
+    shutil.copytree(want.folder, trial)
+    outcome = worker.run(script.name, trial)
+    assert outcome.done == len(script.steps), outcome
+    shutil.rmtree(trial)
+    return replace(want, operations=outcome.counted)
+
+
+def prepared(script: Script, place: Path) -> Golden:
+    """Prepares the folder of a script and runs its steps once in a copy of it."""
+    folder = place / f"{script.name}-prepared"
+    folder.mkdir(parents=True)
+    script.prepare(Place(folder))
+    trial = place / f"{script.name}-trial"
+    shutil.copytree(folder, trial)
+    states, here = [_state(folder, place / "look")], Place(trial)
     for step in script.steps:
         step(here)
         states.append(_state(trial, place / "look"))
     here.close()
     shutil.rmtree(trial)
-    shutil.copytree(prepared, trial)
-    outcome = worker.run(script.name, trial)
-    assert outcome.done == len(script.steps), outcome
-    shutil.rmtree(trial)
-    return Golden(script, prepared, tuple(states), outcome.counted)
+    return Golden(script, folder, tuple(states), 0)
 
 
 def _state(folder: Path, look: Path) -> Held:

@@ -15,6 +15,7 @@ from cuetrail.store.neo4j.schema import RELATIONSHIPS
 from cuetrail.store.ports import Store
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.sqlite import SqliteStore
+from cuetrail.store.sqlite.rows import vector_sum
 from cuetrail.store.sqlite.schema import MIGRATIONS
 from cuetrail.store.write import Batch
 from tests.servers import Login, alone, wipe
@@ -39,6 +40,7 @@ def found(store: Store) -> list[list[str]]:
 
 def change(place: Path, *statements: str) -> None:
     with closing(sqlite3.connect(place / "memory.db")) as db:
+        db.create_function("vector_sum", 2, vector_sum)
         for statement in statements:
             db.execute(statement)
         db.commit()

@@ -104,12 +104,22 @@ def test_a_change_that_a_restore_left_half_done_is_undone(tmp_path: Path, nurser
         db.execute("PRAGMA cache_spill = 1")
         db.execute("BEGIN IMMEDIATE")
         db.execute("UPDATE nodes SET text = 'half'")
-        db.executemany("INSERT INTO meta VALUES (?, ?)", [(f"x{n}", "y" * 3000) for n in range(200)])
+        db.executemany("INSERT INTO meta VALUES (?, ?, 0)", [(f"x{n}", "y" * 3000) for n in range(200)])
         shutil.copytree(tmp_path / "old", tmp_path / "killed")
         db.rollback()
     db.close()
     assert (tmp_path / "killed" / "memory.db-journal").stat().st_size
     assert words(tmp_path / "killed") == ["walrus"]
+
+
+def test_what_a_process_left_that_was_killed_while_it_made_the_memory_is_deleted_by_the_next_open(
+    tmp_path: Path,
+) -> None:
+    """Another process made the memory meanwhile, so nobody makes it again."""
+    made(tmp_path / "old", "walrus")
+    (tmp_path / "old" / ".new-dead").mkdir()
+    (tmp_path / "old" / ".new-dead" / "memory.db").write_bytes(b"half a memory")
+    assert words(tmp_path / "old") == ["walrus"]
 
 
 def test_what_a_killed_backup_left_is_deleted_by_the_next_one(tmp_path: Path) -> None:

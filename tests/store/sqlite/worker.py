@@ -28,6 +28,7 @@ from cuetrail.recall.recipes import no_spread
 from cuetrail.recall.render.text import one_list
 from cuetrail.recall.stage_types import Recipe
 from cuetrail.store.write import Batch
+from tests.reliability.scripts import TASKS, Place
 from tests.store.sqlite.tools import Op, Pebbles, open_memory, search
 
 Say = Callable[[str], None]
@@ -174,6 +175,26 @@ def opener(request: Request, say: Say) -> None:
         say("opened")
 
 
+def steps(request: Request, say: Say) -> None:
+    """Carry out the steps of a script of `tests.reliability` and acknowledge each."""
+    place = Place(Path(request["directory"]))
+    for step in TASKS[request["script"]].steps:
+        step(place)
+        say("ok")
+    say("done")
+
+
+def server(request: Request, say: Say) -> None:
+    """Serve a memory over HTTP until killed."""
+    from cuetrail.serve.memory_access import LazyMemory
+    from cuetrail.serve.rest.server import listening_socket, serve_http
+
+    memory = LazyMemory(lambda: open_memory(Path(request["directory"])))
+    with listening_socket(memory, "127.0.0.1", 0) as (listener, url):
+        say(url)
+        serve_http(memory, listener, ("127.0.0.1",))
+
+
 def at_command(request: Request, say: Say) -> None:
     """Do what each line says: `add ID TEXT`, `find WORD`, `hold` and `release` the write lock."""
     with open(request["hears"], encoding="utf-8") as heard, open_memory(Path(request["directory"])) as memory:  # noqa: PTH123
@@ -202,8 +223,11 @@ def holder(request: Request, say: Say) -> None:
 
 
 ROLES = {
-    f.__name__: f for f in (script, reader, backups, reembedder, adder, forgetter, at_command, holder, restorer, opener)
-}
+    f.__name__: f
+    for f in (
+        script, reader, backups, reembedder, adder, forgetter, at_command, holder, restorer, opener, steps, server,
+    )
+}  # fmt: skip
 
 
 def play(request: Request) -> None:
@@ -226,6 +250,7 @@ def play(request: Request) -> None:
 def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     # Loaded here once, so that the forked workers start in milliseconds.
+    import cuetrail.serve.rest.server
     import cuetrail.store.sqlite  # noqa: F401
 
     for line in sys.stdin:

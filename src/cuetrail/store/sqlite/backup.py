@@ -16,10 +16,10 @@ from pathlib import Path
 
 from cuetrail.errors import Busy, CorruptMemory, InputError, MemoryError_, WrongVersion
 from cuetrail.files import MEMORY_FILE, PRIVATE_FOLDER, replace_with, sync_file, sync_folder
-from cuetrail.store.sqlite.connection import BUSY_SECONDS, Database, explained, roll_back
-from cuetrail.store.sqlite.doctor import whole
+from cuetrail.store.sqlite.connection import BUSY_SECONDS, Database, explained, put_meta, roll_back
 from cuetrail.store.sqlite.restore_swap import recover, swap, workplace
-from cuetrail.store.sqlite.schema import VERSION
+from cuetrail.store.sqlite.schema import VERSION, migrate
+from cuetrail.store.sqlite.structure_check import damage
 
 ABOUT = "backup.json"
 ABOUT_BYTES = 2**16
@@ -134,8 +134,9 @@ def _renew(path: Path, copy: Path) -> None:
             for table in ("nodes", "edges", "facts", "notes"):
                 db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
             db.execute("PRAGMA journal_mode = WAL").fetchall()
-            db.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (uuid.uuid4().hex,))
-    except sqlite3.Error as error:
+            migrate(db)
+            put_meta(db, "epoch", uuid.uuid4().hex)
+    except (sqlite3.Error, ValueError) as error:
         raise InputError(f"{path} does not hold a memory ({error}): nothing was changed") from error
 
 
@@ -174,7 +175,7 @@ def _healthy(truth: Path) -> bool:
             roll_back(truth)
         address = f"{truth.absolute().as_uri()}?mode=ro"
         with explained(truth), contextlib.closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as db:
-            return not any(whole(db))
+            return not any(damage(db))
     except CorruptMemory:
         return False
 

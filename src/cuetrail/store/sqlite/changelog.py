@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
+from cuetrail.store.sqlite.rows import summed
+
 # The epoch and the number of the last change, as two columns of any query.
 POSITION = "(SELECT value FROM meta WHERE name = 'epoch'), (SELECT seq FROM sqlite_sequence WHERE name = 'changes')"
 
@@ -74,6 +76,18 @@ def log_changes(
             runs[-1] = (runs[-1][0], key)
         else:
             runs.append((key, key))
-    changes = [(low, high, vectors_only, labels_only, dreamt) for low, high in runs]
-    query = "INSERT INTO changes (low, high, vectors_only, labels_only, dreamt) VALUES (?, ?, ?, ?, ?)"
-    db.executemany(query, changes)
+    log_runs(db, runs, vectors_only, labels_only, dreamt)
+
+
+def log_runs(
+    db: sqlite3.Connection,
+    runs: Iterable[tuple[int, int]],
+    vectors_only: bool = False,
+    labels_only: bool = False,
+    dreamt: str | None = None,
+) -> None:
+    """Appends ranges of keys to the log."""
+    kind = (int(vectors_only), int(labels_only), dreamt)
+    changes = [summed((low, high, *kind)) for low, high in runs]
+    columns = "low, high, vectors_only, labels_only, dreamt, check_sum"
+    db.executemany(f"INSERT INTO changes ({columns}) VALUES (?, ?, ?, ?, ?, ?)", changes)

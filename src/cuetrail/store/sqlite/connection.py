@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import uuid
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -19,13 +19,16 @@ from cuetrail.errors import Busy, CorruptMemory, MemoryError_
 from cuetrail.files import PRIVATE, sync_folder
 from cuetrail.model import Scope
 from cuetrail.store.sqlite.page_gaps import RAW_FILES
-from cuetrail.store.sqlite.restore_swap import recover, workplace
+from cuetrail.store.sqlite.restore_swap import recover, sweep, workplace
+from cuetrail.store.sqlite.rows import RowDamaged, summed
 from cuetrail.store.sqlite.schema import migrate
 from cuetrail.store.sqlite.structure_check import StructureCheck
 
 T = TypeVar("T")
 
 BUSY_SECONDS = 60.0
+# How the folders begin in which new memories are made.
+_NEW = ".new-"
 # How long emptying the write-ahead log waits for readers, and the meta entry that says it could not be emptied.
 ERASE_SECONDS = 2.0
 UNERASED = "log_to_erase"
@@ -43,8 +46,11 @@ _LOCKED_CODES = (5, 6)
 _READ_ONLY_CODE = 8
 _FULL_CODE = 13
 _CANNOT_OPEN_CODE = 14
-# Errors without a specific code: text that is no longer UTF-8, a schema that lost a table.
-_DAMAGED_WORDS = ("decode to UTF-8", "no such table", "no such column", "unsupported file format", "malformed")
+# Errors without a specific code: text that is no longer UTF-8, a schema that lost a table, a changed version number.
+_DAMAGED_WORDS = (
+    "decode to UTF-8", "no such table", "no such column", "unsupported file format", "malformed", "already exists",
+    "duplicate column",
+)  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -54,7 +60,7 @@ def explained(path: Path, seconds: float = BUSY_SECONDS) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _in_our_words(path, seconds, error) from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RowDamaged) as error:
         raise damaged(path, str(error)) from error
 
 
@@ -109,7 +115,13 @@ def closed(path: Path) -> MemoryError_:
     return MemoryError_(f"the memory in {path.parent} was closed: open it again")
 
 
-class Connection(sqlite3.Connection):
+class CheckedConnection(sqlite3.Connection):
+    """A connection to a file that was checked. `damaged` says what is damaged, by partition, or under None for all."""
+
+    damaged: Mapping[int | None, str] = {}
+
+
+class Connection(CheckedConnection):
     """A connection with a cache that lasts until another connection writes; see `unchanged`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -236,11 +248,12 @@ class Database:
         return db
 
     def _connect(
-        self, synchronous: str = "FULL", kind: type[sqlite3.Connection] = sqlite3.Connection
-    ) -> sqlite3.Connection:
+        self, synchronous: str = "FULL", kind: type[CheckedConnection] = CheckedConnection
+    ) -> CheckedConnection:
         db = sqlite3.connect(
             self.path, timeout=self.busy_seconds, isolation_level=None, check_same_thread=False, factory=kind
         )
+        db.damaged = self._structure.damaged
         # FULL: an acknowledged write survives a power cut; NORMAL: it survives the end of this process. secure_delete
         # overwrites forgotten bytes. A longer log means that pages changed by many writes are written back once.
         for pragma in (
@@ -345,14 +358,19 @@ class Database:
             yield db
 
     @contextlib.contextmanager
-    def apart(self) -> Iterator[sqlite3.Connection]:
-        """Opens a separate view that other reads of this thread do not share, for views that stay open for long."""
+    def apart(self, damaged: bool = False) -> Iterator[sqlite3.Connection]:
+        """Opens a separate view that other reads of this thread do not share, for views that stay open for long.
+
+        With `damaged`, partitions in which the check found damage are read too.
+        """
         with self.connection() as db:
+            if damaged:
+                db.damaged = {}
             db.execute("BEGIN")
             yield db
 
     @contextlib.contextmanager
-    def connection(self) -> Iterator[sqlite3.Connection]:
+    def connection(self) -> Iterator[CheckedConnection]:
         """Opens a separate connection outside any view."""
         with self._explained():
             self._check_place()
@@ -444,7 +462,7 @@ class Database:
             self.writer.execute(f"PRAGMA busy_timeout = {int(self.busy_seconds * 1000)}")
         if not busy and self._clear_gaps(seconds):
             return True
-        self.writer.execute("INSERT OR IGNORE INTO meta VALUES (?, 1)", (UNERASED,))
+        put_meta(self.writer, UNERASED, 1)
         return False
 
     def _clear_gaps(self, seconds: float) -> bool:
@@ -467,7 +485,7 @@ class Database:
                 if empty:
                     RAW_FILES.clear_gaps(self.path, self._place)
                     count = int(meta(db, CLEARED) or 0) + 1
-                    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (CLEARED, count))
+                    put_meta(db, CLEARED, count)
                     db.execute("DELETE FROM meta WHERE name = ?", (UNERASED,))
                 db.execute("COMMIT")
             except BaseException:
@@ -479,6 +497,10 @@ class Database:
         """Makes this process, a forked one, never close the connections."""
         for db in (self._probe, self.writer, *(reader.db for reader in list(self._readers))):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
+
+    def tables_mended(self) -> None:
+        """Allows reading again after computed tables that differed were made anew."""
+        self._structure.damaged.pop(None, None)
 
     def on_close(self, release: Callable[[], None]) -> None:
         """Registers a function to call on `close`, such as one that releases the files of an index."""
@@ -542,17 +564,19 @@ def _make_if_missing(path: Path) -> None:
             raise MemoryError_(
                 f"{path} is not a file but a folder, pipe, socket or device: move it away or choose another"
             )
+        sweep(path.parent, _NEW)
         return
     if left:
         raise damaged(path, f"it is missing, only {log.name} is there")
     if (path.parent / "index" / "text" / "state.json").exists() and not path.exists():
         raise damaged(path, "it is missing, only its index is there; delete that to begin anew")
-    with workplace(path.parent, ".new-") as place:
+    with workplace(path.parent, _NEW) as place:
         new = place / path.name
         with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = WAL").fetchall()
             migrate(db)
-            db.execute("INSERT INTO meta VALUES ('epoch', ?), ('next_key', 1)", (uuid.uuid4().hex,))
+            put_meta(db, "epoch", uuid.uuid4().hex)
+            put_meta(db, "next_key", 1)
             # Closing would write the log back as well, but says nothing if it fails, and the log stays behind.
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         # SQLite gives its log the same mode.
@@ -574,10 +598,15 @@ def meta(db: sqlite3.Connection, name: str) -> Any:
     return row[0] if row else None
 
 
+def put_meta(db: sqlite3.Connection, name: str, value: Any) -> None:
+    """Stores a value of the meta table."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", summed((name, value)))
+
+
 def take_keys(db: sqlite3.Connection, count: int) -> int:
     """Reserves `count` keys and returns the first of them."""
     first = int(meta(db, "next_key"))
-    db.execute("UPDATE meta SET value = ? WHERE name = 'next_key'", (first + count,))
+    put_meta(db, "next_key", first + count)
     return first
 
 
@@ -623,4 +652,4 @@ def put_setting(db: sqlite3.Connection, name: str, value: str | None) -> None:
     if value is None:
         db.execute("DELETE FROM meta WHERE name = ?", (SETTING + name,))
     else:
-        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (SETTING + name, value))
+        put_meta(db, SETTING + name, value)

@@ -29,7 +29,7 @@ from cuetrail.store.sqlite import backup, connection, doctor, rows
 from cuetrail.store.sqlite import dream as dreams
 from cuetrail.store.sqlite import reader as edge_reads
 from cuetrail.store.sqlite.changelog import FORGOTTEN, head, log_changes
-from cuetrail.store.sqlite.connection import UNERASED, Database, another_version, chunks, marks
+from cuetrail.store.sqlite.connection import UNERASED, Database, another_version, chunks, marks, put_meta
 from cuetrail.store.sqlite.index import relationships, text_search, vector_search
 from cuetrail.store.sqlite.index import vector_spaces as spaces
 from cuetrail.store.sqlite.index.expand import expand
@@ -42,6 +42,7 @@ from cuetrail.store.sqlite.read import listing, partition
 from cuetrail.store.sqlite.read.snapshot import Snapshot, WholeView
 from cuetrail.store.sqlite.reader import Reader, held_space, held_spaces, ids_of, partitions, vectors_by_key
 from cuetrail.store.sqlite.write import transaction
+from cuetrail.store.sqlite.write.records import renew_sums
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
 from cuetrail.store.upkeep import StoredSettings
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
@@ -151,7 +152,8 @@ class SqliteStore:
     @contextlib.contextmanager
     def whole_view(self) -> Iterator[WholeView]:
         self.count_accesses()
-        with self.db.apart() as db:
+        # It needs no computed table, and compares every row with its checksum.
+        with self.db.apart(damaged=True) as db:
             yield WholeView(db, self.db.path)
 
     def vectors(
@@ -248,7 +250,8 @@ class SqliteStore:
                 self._write(db, partition, more)
             if forgotten:
                 # If this process dies before it has erased everything, the next one finishes the work.
-                db.execute("INSERT OR REPLACE INTO meta VALUES (?, 1), (?, ?)", (UNERASED, FORGOTTEN, head(db)))
+                put_meta(db, UNERASED, 1)
+                put_meta(db, FORGOTTEN, head(db))
         if forgotten:
             self.db.erase_log()
             if how.purge:
@@ -412,7 +415,11 @@ def _count_fact_uses(db: sqlite3.Connection, keys: Iterable[int], now: int) -> N
         " last_accessed = max(coalesce(last_accessed, ?1), ?1) WHERE key = ?2"
     )
     touched = list(keys)
+    for some in chunks(touched):
+        for row in db.execute(f"SELECT * FROM facts WHERE key IN ({marks(len(some))})", some):
+            rows.verify("facts", row[:-1], row[-1])
     db.executemany(query, [(now, key) for key in touched])
+    renew_sums(db, "facts", touched)
     _count_use(db, "facts", touched)
 
 

@@ -33,7 +33,7 @@ from cuetrail.store.shared.ids import SIGN, place_labels
 from cuetrail.store.shared.tombstones import copy_test
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import POSITION, position
-from cuetrail.store.sqlite.connection import CHUNK, Connection, chunks, damaged, marks, meta
+from cuetrail.store.sqlite.connection import CHUNK, CheckedConnection, Connection, chunks, damaged, marks, meta
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.text.names import ids_by_name
 from cuetrail.text.normalise import storable
@@ -117,6 +117,13 @@ def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
     return found
 
 
+def _refuse(damaged: Mapping[int | None, str], parts: Sequence[int]) -> None:
+    """Raises RowDamaged if one of these partitions is damaged."""
+    for part in (None, *parts):
+        if part in damaged:
+            raise rows.RowDamaged(damaged[part])
+
+
 class Ids:
     """The partitions a scope may read, and the ids of rows in them.
 
@@ -139,6 +146,8 @@ class Ids:
         share = scope.share or ""
         found.sort(key=lambda row: (row[1] != scope.user, row[2] != share, row[2], row[1]))
         self.parts: list[int] = [row[0] for row in found]
+        if isinstance(db, CheckedConnection) and db.damaged:
+            _refuse(db.damaged, self.parts)
         self.mine: list[int] = [row[0] for row in found if row[1] == scope.user]
         self.home: int | None = found[0][0] if found and found[0][1:3] == (scope.user, share) else None
         self.all = bool(found) and len(found) == found[0][3]
@@ -545,8 +554,10 @@ class Reader:
         found = self.db.execute("SELECT part, id FROM nodes WHERE key = ?", (key,)).fetchone()
         # The history of a removed node stays, under its plain id.
         place, bare = (f"part = {found[0]}", found[1]) if found else (self.own(), id_)
-        query = f"SELECT at, name, text FROM history WHERE {place} AND id = ? ORDER BY at"
-        return [Version(id_, *row) for row in self.db.execute(query, (bare,))]
+        versions = self.db.execute(f"SELECT * FROM history WHERE {place} AND id = ? ORDER BY at", (bare,)).fetchall()
+        for row in versions:
+            rows.verify("history", row[:-1], row[-1])
+        return [Version(id_, *row[2:5]) for row in versions]
 
     def copies(self, nodes: Sequence[Node]) -> list[Node]:
         """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup. Reads
@@ -633,16 +644,18 @@ def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) 
     """Returns the newest unexpired notes on nodes or edges, at most `each` per target."""
     keys = reader.ids.keys(targets, "nodes" if on == "node" else "edges")
     query = (
-        "SELECT id, text, created, expires FROM notes WHERE target_on = ? AND target = ?"
+        "SELECT * FROM notes WHERE target_on = ? AND target = ?"
         f" AND (expires IS NULL OR expires > ?) AND {reader.among()} ORDER BY created DESC, id LIMIT ?"
     )
     found: dict[str, list[Note]] = {}
     for target, key in keys.items():
         some = reader.db.execute(query, (on, key, now, max(each, 0))).fetchall()
         if some:
+            for row in some:
+                rows.verify("notes", row[:-1], row[-1])
             found[target] = [
                 Note(id_, target, text, "node" if on == "node" else "edge", created, expires)
-                for id_, text, created, expires in some
+                for _, _, id_, _, _, text, created, expires, _ in some
             ]
     return found
 
@@ -700,6 +713,6 @@ def vectors_by_key(db: sqlite3.Connection, keys: Mapping[int, str]) -> dict[str,
     """Returns the vectors that searches use, by the ids given for their keys."""
     found: dict[str, bytes] = {}
     for some in chunks(list(keys)):
-        query = f"SELECT key, vector FROM {NOW} WHERE key IN ({marks(len(some))})"
-        found.update((keys[key], vector) for key, vector in db.execute(query, some))
+        query = f"SELECT key, vector, check_sum FROM {NOW} WHERE key IN ({marks(len(some))})"
+        found.update((keys[key], vector) for key, vector in rows.verified_vectors(db.execute(query, some)))
     return found

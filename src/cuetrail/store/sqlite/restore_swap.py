@@ -31,17 +31,22 @@ SIDE_FILES = tuple(MEMORY_FILE + ending for ending in ("-wal", "-shm", "-journal
 def workplace(directory: Path, prefix: str = _PREFIX) -> Iterator[Path]:
     """Yields an empty folder to build something in, and deletes it afterwards, unless `swap` has renamed it.
 
-    Also deletes the folders with this prefix that killed processes left; READY stays.
+    Also deletes the folders with this prefix that killed processes left.
     """
-    for place in directory.glob(f"{prefix}*"):
-        if place.name != READY:
-            _delete_if_left(place)
+    sweep(directory, prefix)
     place, lock = _locked_folder(directory, prefix)
     try:
         yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
         lock.release()
+
+
+def sweep(directory: Path, prefix: str) -> None:
+    """Deletes the folders with this prefix that killed processes left; READY stays."""
+    for place in directory.glob(f"{prefix}*"):
+        if place.name != READY:
+            _delete_if_left(place)
 
 
 def _locked_folder(directory: Path, prefix: str) -> tuple[Path, FileLock]:

@@ -22,31 +22,74 @@ _SEPARATORS = re.compile(f"[{_GROUP}{_ITEM}{_IN}]")
 
 NODE = """SELECT n.key, n.part, n.id, n.kind, n.name, n.text, n.check_sum, n.aliases, n.labels, s.path, n.seq, n.at,
   n.provenance, n.simhash, n.props, n.created, n.updated, n.valid_from, n.valid_until, p.owner, p.team,
-  l.salience, l.state, l.confidence, l.accesses, l.last_access, l.last_decay, l.interval, l.gradient, l.retention
-  FROM nodes n JOIN parts p ON p.part = n.part LEFT JOIN sources s ON s.source = n.source
+  l.salience, l.state, l.confidence, l.accesses, l.last_access, l.last_decay, l.interval, l.gradient, l.retention,
+  l.check_sum FROM nodes n JOIN parts p ON p.part = n.part LEFT JOIN sources s ON s.source = n.source
   LEFT JOIN life l ON l.key = n.key"""
 LIFE = "salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
 """The columns of `life`, the usage of nodes: a node has a row only once its usage differs from that of a new node."""
-PUT_LIFE = "INSERT OR REPLACE INTO life VALUES (?,?,?,?,?,?,?,?,?,?)"
+PUT_LIFE = "INSERT OR REPLACE INTO life VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 
 INSERT_NODE = "INSERT INTO nodes VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 REPLACE_NODE = INSERT_NODE.replace("INSERT", "INSERT OR REPLACE")
 
 EDGE = """SELECT e.key, e.part, e.id, a.id, b.id, e.kind, e.weight, e.tags, e.text, e.type, e.attitude, e.proximity,
-  e.confidence, e.via, e.props, e.created, e.updated, e.valid_from, e.valid_until, e.src, e.dst
-  FROM edges e JOIN nodes a ON a.key = e.src JOIN nodes b ON b.key = e.dst"""
-INSERT_EDGE = "INSERT OR REPLACE INTO edges VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+  e.confidence, e.via, e.props, e.created, e.updated, e.valid_from, e.valid_until, e.src, e.dst,
+  e.check_sum FROM edges e JOIN nodes a ON a.key = e.src JOIN nodes b ON b.key = e.dst"""
+INSERT_EDGE = "INSERT OR REPLACE INTO edges VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 FACT = """SELECT f.key, f.part, f.id, a.id, f.predicate, b.id, f.value, f.confidence, f.status, f.source, f.source_ref,
   f.provenance, f.tags, f.access_count, f.last_accessed, f.created, f.valid_from, f.valid_until, f.superseded_by,
-  f.subject, f.object, f.stated_from, f.stated_until, f.stated_status, f.restated
+  f.subject, f.object, f.stated_from, f.stated_until, f.stated_status, f.restated, f.check_sum
   FROM facts f JOIN nodes a ON a.key = f.subject LEFT JOIN nodes b ON b.key = f.object"""
-INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 
 def hash64(data: bytes) -> int:
     """Returns a 64-bit hash as the signed number that SQLite stores."""
     return int.from_bytes(xxhash.xxh3_64_digest(data), "big", signed=True)
+
+
+class RowDamaged(ValueError):
+    """A row that differs from its checksum. `connection.explained` turns it into CorruptMemory."""
+
+
+def row_sum(row: Iterable[Any]) -> int:
+    """Returns a 64-bit hash of a row of any table but `nodes` and those of vectors, without its column `check_sum`.
+
+    A number has the same hash as integer and as float: SQLite stores what the column has.
+    """
+    said = "\0".join([str(value) if value.__class__ is not float else _number(value) for value in row])
+    return hash64(said.encode())
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def vector_sum(key: int, vector: Any) -> int:
+    """Returns a 64-bit hash of a row of a table of vectors. In a damaged one the vector may be of another type."""
+    return hash64(b"%d\0" % key + vector) if isinstance(vector, bytes) else row_sum((key, vector))
+
+
+def summed(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Returns a row with its checksum as the last column."""
+    return (*row, row_sum(row))
+
+
+def verify(table: str, row: Sequence[Any], check_sum: int) -> None:
+    """Raises RowDamaged if a row, given without its checksum, differs from it."""
+    if row_sum(row) != check_sum:
+        raise RowDamaged(f"a row of {table} changed on disk")
+
+
+def verified_vectors(found: Iterable[tuple[int, bytes, int]]) -> list[tuple[int, bytes]]:
+    """Returns (key, vector) of rows of a table of vectors. Raises RowDamaged if one differs from its checksum."""
+    kept = []
+    for key, vector, check_sum in found:
+        if vector_sum(key, vector) != check_sum:
+            raise RowDamaged("a vector changed on disk")
+        kept.append((key, vector))
+    return kept
 
 
 def check_sum(row: Sequence[Any]) -> int:
@@ -199,8 +242,10 @@ def to_node(row: tuple[Any, ...]) -> Node:
     """Returns a row of the NODE query as a node."""
     (
         _, _, id_, kind, name, text, _, aliases, labels, source, seq, at, provenance, simhash, props, created, updated,
-        valid_from, valid_until, owner, team, salience, *life,
+        valid_from, valid_until, owner, team, salience, *life, life_sum,
     ) = row  # fmt: skip
+    if salience is not None:
+        verify("life", (row[0], salience, *life), life_sum)
     return _node(
         id_, kind, name, text, tuple(json.loads(aliases)) if aliases else (), *unpack_labels(labels), source, seq, at,
         provenance, None if simhash is None else simhash % TWO64, json.loads(props) if props else {},
@@ -211,47 +256,24 @@ def to_node(row: tuple[Any, ...]) -> Node:
 
 def life_row(key: int, life: Life) -> tuple[Any, ...]:
     """Returns a node's usage state as a row of `life`."""
-    return (
-        key,
-        life.salience,
-        life.state,
-        life.confidence,
-        life.accesses,
-        life.last_access,
-        life.last_decay,
-        life.interval,
-        life.gradient,
-        life.retention,
-    )
+    return summed((
+        key, life.salience, life.state, life.confidence, life.accesses, life.last_access, life.last_decay,
+        life.interval, life.gradient, life.retention,
+    ))  # fmt: skip
 
 
 def edge_row(edge: Edge, key: int, part: int, src: int, dst: int) -> tuple[Any, ...]:
     """Returns an edge as a row of `edges`."""
-    return (
-        key,
-        part,
-        edge.id,
-        src,
-        dst,
-        edge.kind,
-        edge.weight,
-        pack(edge.tags),
-        edge.text,
-        edge.type,
-        edge.attitude,
-        edge.proximity,
-        edge.confidence,
-        edge.via,
-        pack(edge.props),
-        edge.created,
-        edge.updated,
-        edge.valid_from,
+    return summed((
+        key, part, edge.id, src, dst, edge.kind, edge.weight, pack(edge.tags), edge.text, edge.type, edge.attitude,
+        edge.proximity, edge.confidence, edge.via, pack(edge.props), edge.created, edge.updated, edge.valid_from,
         edge.valid_until,
-    )
+    ))  # fmt: skip
 
 
 def to_edge(row: tuple[Any, ...]) -> Edge:
-    """Returns a row of the EDGE query as an edge."""
+    """Returns a row of the EDGE query as an edge. Raises RowDamaged if it differs from its checksum."""
+    verify("edges", (*row[:3], row[19], row[20], *row[5:19]), row[21])
     tags = tuple(json.loads(row[7])) if row[7] else ()
     props = json.loads(row[14]) if row[14] else {}
     fields = (*row[2:7], tags, *row[8:14], props, *row[15:19])
@@ -260,35 +282,17 @@ def to_edge(row: tuple[Any, ...]) -> Edge:
 
 def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None) -> tuple[Any, ...]:
     """Returns a fact as a row of `facts`."""
-    return (
-        key,
-        part,
-        fact.id,
-        subject,
-        fact.predicate,
-        object_,
-        fact.value,
-        fact.confidence,
-        fact.status,
-        fact.source,
-        fact.source_ref,
-        fact.provenance,
-        pack(fact.tags),
-        fact.access_count,
-        fact.last_accessed,
-        fact.created,
-        fact.valid_from,
-        fact.valid_until,
-        fact.superseded_by,
-        fact.stated_from,
-        fact.stated_until,
-        fact.stated_status,
-        fact.restated,
-    )
+    return summed((
+        key, part, fact.id, subject, fact.predicate, object_, fact.value, fact.confidence, fact.status, fact.source,
+        fact.source_ref, fact.provenance, pack(fact.tags), fact.access_count, fact.last_accessed, fact.created,
+        fact.valid_from, fact.valid_until, fact.superseded_by, fact.stated_from, fact.stated_until,
+        fact.stated_status, fact.restated,
+    ))  # fmt: skip
 
 
 def to_fact(row: tuple[Any, ...]) -> Fact:
-    """Returns a row of the FACT query as a fact."""
+    """Returns a row of the FACT query as a fact. Raises RowDamaged if it differs from its checksum."""
+    verify("facts", (*row[:3], row[19], row[4], row[20], *row[6:19], *row[21:25]), row[25])
     tags = tuple(json.loads(row[12])) if row[12] else ()
     fields = (*row[2:12], tags, *row[13:19], *row[21:25])
     return Fact(*fields)
@@ -298,6 +302,15 @@ NOTE = """SELECT o.id, coalesce(n.id, e.id), o.text, o.target_on, o.created, o.e
   CASE o.target_on WHEN 'node' THEN o.target END, e.key, e.part FROM notes o
   LEFT JOIN nodes n ON o.target_on = 'node' AND n.key = o.target
   LEFT JOIN edges e ON o.target_on = 'edge' AND e.key = o.target"""
+INSERT_SOURCE = "INSERT INTO sources (part, path, size, mtime_ns, hash, ingested, check_sum) VALUES (?,?,?,?,?,?,?)"
+
+
+def source_row(part: int, path: str, *file: Any) -> tuple[Any, ...]:
+    """Returns a file as the columns of INSERT_SOURCE. A path that was not ingested has only these two."""
+    # Without the key, which SQLite gives: the index of paths has it too, and SQLite's check compares both.
+    return summed((part, path, *(file or (None,) * 4)))
+
+
 MENTION = """SELECT a.id, b.id, m.at, m.source, m.node FROM mentions m
   JOIN nodes a ON a.key = m.source JOIN nodes b ON b.key = m.node"""
 LINK = "SELECT n.id, l.norm, l.display, l.kind, l.src FROM links l JOIN nodes n ON n.key = l.src"

@@ -10,9 +10,10 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from cuetrail.errors import WrongVersion
-from cuetrail.store.sqlite.rows import given_names, unpack_labels
+from cuetrail.store.sqlite.rows import given_names, row_sum, summed, unpack_labels, vector_sum
 from cuetrail.text.normalise import unique_terms, words_in_names
 
 WordRow = tuple[int, str, int, int]
@@ -317,9 +318,69 @@ def _by_value(db: sqlite3.Connection) -> None:
     db.execute("DROP INDEX IF EXISTS facts_by_subject")
 
 
+# The columns that each checksum covers. Not among them: a number that SQLite gives, which an index or a later check
+# covers, and random marks. A migration that adds a column to one of these tables computes the sums anew.
+SUMMED = {
+    "edges": (
+        "key, part, id, src, dst, kind, weight, tags, text, type, attitude, proximity, confidence, via, props, created,"
+        " updated, valid_from, valid_until"
+    ),
+    "facts": (
+        "key, part, id, subject, predicate, object, value, confidence, status, source, source_ref, provenance, tags,"
+        " access_count, last_accessed, created, valid_from, valid_until, superseded_by, stated_from, stated_until,"
+        " stated_status, restated"
+    ),
+    "notes": "key, part, id, target_on, target, text, created, expires",
+    "life": (
+        "key, salience, state, confidence, accesses, last_access, last_decay, interval, gradient, retention"
+    ),
+    "sources": "part, path, size, mtime_ns, hash, ingested",
+    "links": "src, norm, kind, display, part",
+    "tombstones": "part, hash, at",
+    "history": "part, id, at, name, text",
+    "roots": "part, name, path",
+    "meta": "name, value",
+    "changes": "low, high, vectors_only, labels_only, dreamt",
+    "vectors": "key, vector",
+    "next_vectors": "key, vector",
+}  # fmt: skip
+_VECTORS = ("vectors", "next_vectors")
+LAYOUT = "layout"
+"""The meta entry with the checksum of the database's own description of its tables."""
+
+
+def sum_rows(db: sqlite3.Connection, table: str) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
+    """Yields, for each row of a table, the checksum that it has, the one that it should have, and its first columns."""
+    for *row, found in db.execute(f"SELECT {SUMMED[table]}, check_sum FROM {table}"):
+        yield found, vector_sum(*row) if table in _VECTORS else row_sum(row), tuple(row[:3])
+
+
+def _check_sums(db: sqlite3.Connection) -> None:
+    """Adds a checksum to every row that cannot be computed from others. Rows of `nodes` have one already."""
+    for table in SUMMED:
+        if "check_sum" not in {row[1] for row in db.execute(f"PRAGMA table_info({table})")}:
+            db.execute(f"ALTER TABLE {table} ADD COLUMN check_sum INTEGER NOT NULL DEFAULT 0")
+    db.create_function("row_sum", -1, lambda *row: row_sum(row), deterministic=True)
+    db.create_function("vector_sum", 2, vector_sum, deterministic=True)
+    for table, columns in SUMMED.items():
+        function = "vector_sum" if table in _VECTORS else "row_sum"
+        db.execute(f"UPDATE {table} SET check_sum = {function}({columns})")
+
+
+def layout_sum(db: sqlite3.Connection) -> int:
+    """Returns the checksum of the database's description of its tables and indexes."""
+    found = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name").fetchall()
+    return row_sum([value for row in found for value in row])
+
+
+def note_layout(db: sqlite3.Connection) -> None:
+    """Stores the checksum of the layout; for whoever has changed it."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", summed((LAYOUT, layout_sum(db))))
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _named,
-    _relations, _stated, _described, _by_value,
+    _relations, _stated, _described, _by_value, _check_sums,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 
@@ -340,6 +401,8 @@ def migrate(db: sqlite3.Connection) -> None:
             # Another process may have migrated while this one waited for the lock.
             if int(db.execute("PRAGMA user_version").fetchone()[0]) == found:
                 MIGRATIONS[found](db)
+                if found + 1 == VERSION:
+                    note_layout(db)
                 db.execute(f"PRAGMA user_version = {found + 1}")
             db.execute("COMMIT")
         except BaseException:

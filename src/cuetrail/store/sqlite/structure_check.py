@@ -1,8 +1,9 @@
-"""Checks the structure of `memory.db` when it is opened, unless the file is as the last check left it.
+"""Checks `memory.db` when it is opened, unless the file is as the last check left it.
 
-Checksums of rows notice a changed row. They cannot notice a row that a damaged page hides, or that an index no longer
-finds. SQLite's own check can, but it reads the whole file. So its result is noted in `index/checked`, with attributes
-of the file: another process that finds them unchanged does not check again for a day.
+Checksums notice a changed row when it is read. They cannot notice a row that a damaged page hides, or that an index or
+a table computed from others no longer finds. So SQLite's own check, all checksums and all computed tables are looked at
+when the file is opened. That reads the whole file. The result is noted in `index/checked`, with attributes of the file:
+another process that finds them unchanged does not check again for a day.
 """
 
 from __future__ import annotations
@@ -11,37 +12,114 @@ import contextlib
 import json
 import sqlite3
 import time
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from cuetrail.files import replacing
+from cuetrail.store.sqlite import rows
+from cuetrail.store.sqlite.derived import differences
+from cuetrail.store.sqlite.schema import LAYOUT, SUMMED, VERSION, layout_sum, sum_rows
 
-# A larger file is checked without comparing each index with its table, in a third of the time.
+# Of a file larger than the first, the checksums of all rows and the computed tables are not compared when it is opened:
+# that takes eight times as long as the rest. Of one larger than the second, indexes are not compared with their tables
+# either. Rows that are read are compared with their checksums all the same, and `doctor` compares everything.
+MANY_BYTES = 64 * 2**20
 LARGE_BYTES = 256 * 2**20
 AGAIN_AFTER_SECONDS = 86_400.0
+# Tables with keys from the counter in `meta`, whose partitions an index has too.
+_KEYED = ("nodes", "edges", "facts", "notes")
+
+Damage = tuple[int | None, str]
+"""A partition, None if all may be affected, and what is not as it was written."""
+
+
+def damage(db: sqlite3.Connection) -> Iterator[str]:
+    """Yields damage of the file itself and of the rows in it, which cannot be repaired."""
+    for (message,) in db.execute("PRAGMA integrity_check(20)"):
+        if message != "ok":
+            yield message
+            return
+    yield from (what for _, what in changed_rows(db))
+
+
+def changed_rows(db: sqlite3.Connection) -> Iterator[Damage]:
+    """Yields what is not as it was written. A memory of an older version has checksums of nodes only."""
+    for row in db.execute("SELECT * FROM nodes"):
+        if rows.check_sum(row) != row[6]:
+            yield row[1], f"{row[2]!r} is not what was written"
+    if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+        return
+    for table in SUMMED:
+        for found, wanted, first in sum_rows(db, table):
+            if found != wanted:
+                yield _partition(db, table, first), f"the row {first[0]!r} of {table} is not what was written"
+    noted = dict(db.execute("SELECT name, value FROM meta WHERE name IN (?, 'next_key')", (LAYOUT,)).fetchall())
+    if noted.get(LAYOUT) != layout_sum(db):
+        yield None, "the description of its tables is not what was written"
+    last = max(db.execute(f"SELECT max(key) FROM {table}").fetchone()[0] or 0 for table in _KEYED)
+    if not isinstance(noted["next_key"], int) or last >= noted["next_key"]:
+        yield None, "the counter of keys is not what was written"
+
+
+def _partition(db: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> int | None:
+    """Returns the partition of a row of which some column has changed, None if that is not certain."""
+    if table in _KEYED:
+        return row[1] if isinstance(row[1], int) else None
+    if table in ("life", "vectors", "next_vectors"):
+        for owner in _KEYED:
+            found = db.execute(f"SELECT part FROM {owner} WHERE key = ?", row[:1]).fetchone()
+            if found is not None:
+                return int(found[0])
+    return None
 
 
 class StructureCheck:
-    """The check of one file, from the opening of a memory to its closing."""
+    """The check of one file, from the opening of a memory to its closing.
+
+    `damaged` says what is damaged in partitions that have a damaged row; others can be read. Under None it names a
+    computed table that differs from the rows it is computed from; until it is made anew, nobody can read.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._note = path.parent / "index" / "checked"
         self._seen: list[int] | None = None
         self._checked = 0.0
+        self.damaged: dict[int | None, str] = {}
 
     def problem(self, db: sqlite3.Connection) -> str | None:
-        """Returns the first thing wrong with the structure of the file, None if it is sound."""
+        """Returns the first thing that is damaged for good and may affect everyone, None if there is none."""
         seen, now = self._attributes(), time.time()
         noted = self._noted()
         if noted is not None and noted[0] == seen and 0 <= now - noted[1] < AGAIN_AFTER_SECONDS:
             self._seen, self._checked = noted
             return None
-        kind = "quick_check" if self._path.stat().st_size > LARGE_BYTES else "integrity_check"
-        (said,) = db.execute(f"PRAGMA {kind}(1)").fetchone()
+        found = self._examined(db)
+        if found is None and not self.damaged:
+            self._checked = now
+            self.note()
+        return found
+
+    def _examined(self, db: sqlite3.Connection) -> str | None:
+        size = self._path.stat().st_size
+        (said,) = db.execute(f"PRAGMA {'quick_check' if size > LARGE_BYTES else 'integrity_check'}(1)").fetchone()
         if said != "ok":
             return str(said)
-        self._checked = now
-        self.note()
+        if size > MANY_BYTES:
+            return None
+        db.execute("BEGIN")
+        try:
+            for part, what in changed_rows(db):
+                if part is None:
+                    return what
+                self.damaged.setdefault(part, what)
+            if not self.damaged and db.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+                for _, what, fix in islice(differences(db), 1):
+                    self.damaged[None] = f"{what}: {fix}"
+        finally:
+            db.execute("ROLLBACK")
         return None
 
     def note(self) -> None:

@@ -10,7 +10,10 @@ import pytest
 
 from cuetrail import Budget, Memory
 from cuetrail.store.sqlite import SqliteStore
+from cuetrail.store.sqlite.changelog import log_runs
 from cuetrail.store.sqlite.index import label_index
+from cuetrail.store.sqlite.rows import row_sum
+from cuetrail.store.sqlite.schema import SUMMED
 from tests.store.sqlite.index.test_damage import DAMAGES, Damage
 
 COUNT = 40
@@ -121,7 +124,9 @@ def test_doctor_tells_of_an_index_that_differs_and_mends_it(tmp_path: Path) -> N
         # A change that the log does not know of.
         with store.db.writing() as db:
             db.execute("UPDATE changes SET low = 0, high = 0")
-            db.execute("INSERT INTO changes (low, high) VALUES (0, 0)")
+            log_runs(db, [(0, 0)])
+            db.create_function("row_sum", -1, lambda *row: row_sum(row))
+            db.execute(f"UPDATE changes SET check_sum = row_sum({SUMMED['changes']})")
             db.execute("UPDATE labels SET label = label + 100")
             db.execute("UPDATE node_labels SET label = label + 100")
         findings = memory.doctor()

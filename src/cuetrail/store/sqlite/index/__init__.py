@@ -5,5 +5,6 @@
 by words and vectors, `expand` is one level of spreading activation.
 
 May import: errors, files, formulas, model, store.graph, store.search, store.shared, store.sqlite.changelog,
-store.sqlite.connection, store.sqlite.reader, store.sqlite.rows, store.vector_space, store.write, text.
+store.sqlite.connection, store.sqlite.reader, store.sqlite.rows, store.sqlite.schema, store.vector_space, store.write,
+text.
 """

@@ -24,6 +24,7 @@ from cuetrail.store.sqlite.connection import Database, meta
 from cuetrail.store.sqlite.index.directory import IndexDir, State, rebuilding
 from cuetrail.store.sqlite.index.vector_search import Block, Runs, VectorView, kind_code, quantised, unpack_vectors
 from cuetrail.store.sqlite.reader import held_space
+from cuetrail.store.sqlite.rows import verified_vectors
 from cuetrail.store.vector_space import NO_VECTORS, VectorSpace
 from cuetrail.store.write import Progress
 
@@ -36,13 +37,15 @@ END = 2**62
 
 # The rows of an index whose keys lie in a range: of all nodes, of named nodes, of described relationships and notes.
 # The last column is true for a node with a name but no text.
-NODES = """SELECT v.key, n.part, n.kind, v.vector, n.text = '' AND n.kind <> 'source' FROM vectors v
+NODES = """SELECT v.key, n.part, n.kind, v.vector, n.text = '' AND n.kind <> 'source', v.check_sum FROM vectors v
   JOIN nodes n ON n.key = v.key
   WHERE v.key BETWEEN ?1 AND ?2 ORDER BY v.key"""
 NAMED = NODES.replace(" ORDER", " AND n.name IS NOT NULL ORDER")
-RELATIONS = """SELECT e.key AS key, e.part, 'edge', v.vector, 0 FROM edges e CROSS JOIN vectors v ON v.key = e.key
+RELATIONS = """SELECT e.key AS key, e.part, 'edge', v.vector, 0, v.check_sum FROM edges e
+  CROSS JOIN vectors v ON v.key = e.key
   WHERE e.via IS NULL AND e.text <> '' AND e.key BETWEEN ?1 AND ?2
-  UNION ALL SELECT o.key, o.part, 'note', v.vector, 0 FROM notes o CROSS JOIN vectors v ON v.key = o.key
+  UNION ALL SELECT o.key, o.part, 'note', v.vector, 0, v.check_sum FROM notes o
+  CROSS JOIN vectors v ON v.key = o.key
   WHERE +o.target_on = 'edge' AND o.key BETWEEN ?1 AND ?2 ORDER BY key"""
 
 
@@ -249,8 +252,9 @@ class _Rows:
         if batches:
             yield _joined(batches)
 
-    def _block(self, rows: Sequence[tuple[int, int, str, bytes, bool]]) -> Block:
-        vectors = unpack_vectors(self.path, [row[3] for row in rows], self.dim)
+    def _block(self, rows: Sequence[tuple[int, int, str, bytes, bool, int]]) -> Block:
+        verified = verified_vectors((row[0], row[3], row[5]) for row in rows)
+        vectors = unpack_vectors(self.path, [vector for _, vector in verified], self.dim)
         keys, parts = np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.int32)
         kinds = np.array([kind_code(row[2], bool(row[4])) for row in rows], np.int32)
         codes = quantised(vectors.astype(np.float32))

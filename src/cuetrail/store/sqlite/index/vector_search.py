@@ -17,6 +17,7 @@ from cuetrail.model import Scope, SearchHit, TextQuery, Where
 from cuetrail.store.sqlite.connection import Database, chunks, damaged, marks
 from cuetrail.store.sqlite.index import text_search
 from cuetrail.store.sqlite.reader import CheckedFiles, Index, Reader, held_space
+from cuetrail.store.sqlite.rows import verified_vectors
 from cuetrail.store.vector_space import VectorSpace, mismatch
 
 # If filters on labels leave at most so many nodes, all are compared; otherwise the nearest of all are filtered.
@@ -176,7 +177,8 @@ def compared(
         if held != space:
             raise mismatch(held, str(space))
         for some in chunks(keys):
-            found += look.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks(len(some))})", some)
+            select = f"SELECT key, vector, check_sum FROM vectors WHERE key IN ({marks(len(some))})"
+            found += verified_vectors(look.execute(select, some))
     vectors = unpack_vectors(db.path, [blob for _, blob in found], len(query))
     cosines = _cosines(vectors.astype(np.float64), query.astype(np.float64)).tolist()
     return sorted(zip((key for key, _ in found), cosines, strict=True), key=lambda pair: (-pair[1], pair[0]))

@@ -17,9 +17,10 @@ from pathlib import Path
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Node, Note
 from cuetrail.store.sqlite import rows
-from cuetrail.store.sqlite.changelog import log_changes
-from cuetrail.store.sqlite.connection import Database, another_version, chunks, marks, meta
+from cuetrail.store.sqlite.changelog import log_changes, log_runs
+from cuetrail.store.sqlite.connection import Database, another_version, chunks, marks, meta, put_meta
 from cuetrail.store.sqlite.reader import NEXT, NOW, SPACE_ENTRY, held_space, nodes_by_key
+from cuetrail.store.sqlite.schema import note_layout
 from cuetrail.store.vector_space import NO_VECTORS, Unembedded, VectorSpace, embedded_fields, mismatch
 
 # The records that need a vector: nodes with a text or name, described edges, and notes on edges.
@@ -73,7 +74,7 @@ def _name(db: sqlite3.Connection, table: str, space: VectorSpace | None) -> None
     db.execute("DELETE FROM meta WHERE name = ?", (SPACE_ENTRY[table],))
     if space is not None:
         packed = json.dumps({"model": space.model, "dim": space.dim})
-        db.execute("INSERT INTO meta VALUES (?, ?)", (SPACE_ENTRY[table], packed))
+        put_meta(db, SPACE_ENTRY[table], packed)
 
 
 def table_of(db: sqlite3.Connection, space: VectorSpace) -> str:
@@ -113,11 +114,12 @@ def finish(db: sqlite3.Connection, space: VectorSpace) -> bool:
         return False
     db.execute(f"DROP TABLE {NOW}")
     db.execute(f"ALTER TABLE {NEXT} RENAME TO {NOW}")
-    db.execute(f"CREATE TABLE {NEXT} (key INTEGER PRIMARY KEY, vector BLOB NOT NULL)")
+    db.execute(f"CREATE TABLE {NEXT} (key INTEGER PRIMARY KEY, vector BLOB NOT NULL, check_sum INTEGER NOT NULL)")
+    note_layout(db)
     _name(db, NOW, space)
     _name(db, NEXT, None)
     # Every vector changes. An index left over from an earlier use of this model must not pass for it.
-    db.execute("INSERT INTO changes (low, high, vectors_only) VALUES (0, ?, 1)", (int(meta(db, "next_key")),))
+    log_runs(db, [(0, int(meta(db, "next_key")))], vectors_only=True)
     another_version(db)
     return True
 
@@ -172,5 +174,6 @@ def store(db: sqlite3.Connection, space: VectorSpace, vectors: dict[int, bytes])
         if len(vector) != 2 * space.dim:
             raise InputError(f"a vector has {len(vector)} bytes, {2 * space.dim} are needed: embed it again")
     table = table_of(db, space)
-    db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?)", sorted(vectors.items()))
+    made = [(key, vector, rows.vector_sum(key, vector)) for key, vector in sorted(vectors.items())]
+    db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", made)
     return set(vectors) if table == NOW else set()

@@ -51,6 +51,14 @@ class WriteState:
         return found & set(ids)
 
 
+def renew_sums(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
+    """Computes the checksums of rows that were changed in place."""
+    for some in chunks(keys):
+        found = db.execute(f"SELECT * FROM {table} WHERE key IN ({marks(len(some))})", some).fetchall()
+        sums = [(rows.row_sum(row[:-1]), row[0]) for row in found]
+        db.executemany(f"UPDATE {table} SET check_sum = ? WHERE key = ?", sums)
+
+
 Label = tuple[str, str]
 """(what, name): 't' for tags of nodes and edges, 'b' for buckets."""
 
@@ -161,19 +169,22 @@ class Edges:
         was: dict[int, tuple[Any, ...]] = {}
         for some in chunks(list(made)):
             query = f"SELECT * FROM edges WHERE key IN ({marks(len(some))})"
-            was.update((row[0], row) for row in self.db.execute(query, some))
+            for row in self.db.execute(query, some):
+                rows.verify("edges", row[:-1], row[-1])
+                was[row[0]] = row[:-1]
         weights, ranks, done = [], [], set[str]()
         for key, row in was.items():
             edge = made[key]
             src, dst = ends[edge.src], ends[edge.dst]
-            if _comparable(rows.edge_row(edge, key, self.state.partition, src, dst)) != _comparable(row):
+            if _comparable(rows.edge_row(edge, key, self.state.partition, src, dst)[:-1]) != _comparable(row):
                 continue
             done.add(edge.id)
-            weights.append((edge.weight, edge.updated, key))
+            check_sum = rows.row_sum((*row[:6], edge.weight, *row[7:16], edge.updated, *row[17:]))
+            weights.append((edge.weight, edge.updated, check_sum, key))
             before, now = _rank(row[6]), _rank(edge.weight)
             if before != now:
                 ranks += [(now, *side, before, key) for side in {(src, plain(edge.dst)), (dst, plain(edge.src))}]
-        self.db.executemany("UPDATE edges SET weight = ?, updated = ? WHERE key = ?", weights)
+        self.db.executemany("UPDATE edges SET weight = ?, updated = ?, check_sum = ? WHERE key = ?", weights)
         update = "UPDATE adjacency SET rank = ? WHERE node = ? AND other_id = ? AND rank = ? AND edge = ?"
         self.db.executemany(update, ranks)
         return [e for e in edges if e.id not in done]
@@ -270,6 +281,7 @@ class Edges:
                 self._move_side(old, (node, other_id), (new_node, plain(new_other_id), new_other))
                 degrees[node, old.partition] -= 1
                 degrees[new_node, old.partition] += 1
+        renew_sums(self.db, "edges", [old.handle for old, _ in moves])
         self._add_degrees(degrees)
 
     def _move_side(self, old: StoredEdge, was: tuple[int, str], now: tuple[int, str, int]) -> None:
@@ -297,10 +309,10 @@ def put_notes(state: WriteState, on: Literal["node", "edge"], notes: Sequence[tu
         there = state.db.execute(f"SELECT key, text FROM notes WHERE key IN ({marks(len(some))})", some).fetchall()
         state.revectored |= vector_spaces.drop(state.db, [key for key, text in there if texts[key] != text])
     lines = [
-        (old.get(n.id, first + i), state.partition, n.id, on, target, n.text, n.created, n.expires)
+        rows.summed((old.get(n.id, first + i), state.partition, n.id, on, target, n.text, n.created, n.expires))
         for i, (n, target) in enumerate(notes)
     ]
-    state.db.executemany(f"INSERT OR REPLACE INTO notes VALUES ({marks(8)})", lines)
+    state.db.executemany(f"INSERT OR REPLACE INTO notes VALUES ({marks(9)})", lines)
     _enter_words(state.db, notes=[row[0] for row in lines])
 
 
@@ -430,6 +442,7 @@ class Facts:
             if f is not None
         ]  # fmt: skip
         self.db.executemany(_UPDATE, table)
+        renew_sums(self.db, "facts", [row[-1] for row in table])
 
     def move(self, moves: Sequence[tuple[StoredFact, StoredFact]]) -> None:
         table = [(new.fact.id, new.subject, new.object, new.handle) for _, new in moves]
@@ -437,6 +450,9 @@ class Facts:
         renamed = [(new.fact.id, new.subject, new.partition, old.fact.id) for old, new in moves]
         update = "UPDATE facts SET superseded_by = ? WHERE subject = ? AND part = ? AND superseded_by = ?"
         self.db.executemany(update, renamed)
+        named = "SELECT key FROM facts WHERE subject = ? AND part = ? AND superseded_by = ?"
+        naming = {key for id_, *place, _ in renamed for (key,) in self.db.execute(named, (*place, id_))}
+        renew_sums(self.db, "facts", sorted(naming.union(new.handle for _, new in moves)))
 
     def remove_extracted(self, refs: Sequence[str]) -> tuple[list[Topic], set[int]]:
         topics: list[Topic] = []
@@ -521,8 +537,8 @@ class Nodes:
     def _source_keys(self, paths: Collection[str]) -> dict[str, int]:
         """The keys of files by path; rows for unknown paths are made."""
         part = self.state.partition
-        made = [(part, path) for path in sorted(paths)]
-        self.db.executemany("INSERT OR IGNORE INTO sources (part, path) VALUES (?, ?)", made)
+        made = [rows.source_row(part, path) for path in sorted(paths)]
+        self.db.executemany(f"{rows.INSERT_SOURCE} ON CONFLICT DO NOTHING", made)
         found: dict[str, int] = {}
         for some in chunks(list(paths)):
             query = f"SELECT path, source FROM sources WHERE part = ? AND path IN ({marks(len(some))})"

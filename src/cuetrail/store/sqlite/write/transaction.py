@@ -9,6 +9,7 @@ from typing import Literal
 
 from cuetrail.model import Link, Node, Note, Scope, SourceFile, Tombstone, Version
 from cuetrail.store.shared.tombstones import match
+from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import log_changes
 from cuetrail.store.sqlite.connection import chunks, marks, own_part
 from cuetrail.store.sqlite.index import vector_spaces
@@ -47,8 +48,8 @@ class Tombstones:
         return found
 
     def put(self, partition: int, tombstones: Sequence[Tombstone]) -> None:
-        rows = [(partition, one.hash, one.at) for one in tombstones]
-        self.db.executemany("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?)", rows)
+        table = [rows.summed((partition, one.hash, one.at)) for one in tombstones]
+        self.db.executemany("INSERT OR IGNORE INTO tombstones VALUES (?, ?, ?, ?)", table)
 
     def remove(self, hashes: Collection[str]) -> None:
         pairs = [(part, hash_) for part in self.partitions for hash_ in sorted(hashes)]
@@ -109,8 +110,8 @@ class SqliteTransaction:
         return found
 
     def put_versions(self, versions: Sequence[Version]) -> None:
-        table = [(self.partition, v.id, v.at, v.name, v.text) for v in versions]
-        self.db.executemany("INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?, ?)", table)
+        table = [rows.summed((self.partition, v.id, v.at, v.name, v.text)) for v in versions]
+        self.db.executemany("INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?, ?, ?)", table)
 
     def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
         self.db.executemany("DELETE FROM history WHERE part = ? AND id = ?", [(partition, id_) for id_ in ids])
@@ -126,6 +127,9 @@ class SqliteTransaction:
     def move_notes(self, moves: Mapping[int, int]) -> None:
         update = "UPDATE notes SET target = ? WHERE target_on = 'node' AND target = ?"
         self.db.executemany(update, [(new, old) for old, new in moves.items()])
+        moved = "SELECT key FROM notes WHERE target_on = 'node' AND target = ?"
+        keys = [key for new in set(moves.values()) for (key,) in self.db.execute(moved, (new,))]
+        records.renew_sums(self.db, "notes", keys)
 
     def put_mentions(self, mentions: Mapping[tuple[int, int], int]) -> None:
         table = [(*pair, self.partition, at) for pair, at in mentions.items()]
@@ -133,7 +137,7 @@ class SqliteTransaction:
 
     def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
         table = sorted((key, link.norm, link.kind, link.display, self.partition) for key, link in links)
-        self.db.executemany("INSERT OR REPLACE INTO links VALUES (?,?,?,?,?)", table)
+        self.db.executemany("INSERT OR REPLACE INTO links VALUES (?,?,?,?,?,?)", map(rows.summed, table))
         # The links of a node decide what dreaming may add to it.
         self.state.changed.update(key for key, _ in links)
 
@@ -153,10 +157,10 @@ class SqliteTransaction:
 
     def put_sources(self, files: Sequence[SourceFile]) -> None:
         self.db.executemany(
-            "INSERT INTO sources (part, path, size, mtime_ns, hash, ingested) VALUES (?,?,?,?,?,?)"
-            " ON CONFLICT (part, path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns,"
-            " hash = excluded.hash, ingested = excluded.ingested",
-            [(self.partition, f.path, f.size, f.mtime_ns, f.hash, f.ingested) for f in files],
+            f"{rows.INSERT_SOURCE} ON CONFLICT (part, path) DO UPDATE SET size = excluded.size,"
+            " mtime_ns = excluded.mtime_ns, hash = excluded.hash, ingested = excluded.ingested,"
+            " check_sum = excluded.check_sum",
+            [rows.source_row(self.partition, f.path, f.size, f.mtime_ns, f.hash, f.ingested) for f in files],
         )
 
     def sources_of(self, keys: Sequence[int]) -> set[tuple[int, str]]:
@@ -174,7 +178,7 @@ class SqliteTransaction:
         self.db.execute(f"DELETE FROM sources WHERE part IN ({self.state.own}) AND hash IS NULL AND {_NO_NODES}")
 
     def put_roots(self, roots: Mapping[str, str], removed: Sequence[str]) -> None:
-        table = [(self.partition, name, path) for name, path in roots.items()]
-        self.db.executemany("INSERT OR REPLACE INTO roots VALUES (?, ?, ?)", table)
+        table = [rows.summed((self.partition, name, path)) for name, path in roots.items()]
+        self.db.executemany("INSERT OR REPLACE INTO roots VALUES (?, ?, ?, ?)", table)
         gone = [(self.partition, name) for name in removed]
         self.db.executemany("DELETE FROM roots WHERE part = ? AND name = ?", gone)

@@ -40,7 +40,8 @@ SCOPES = (
 )  # fmt: skip
 FULL_CHECK = 100
 """After so many steps everything is compared; after the others what the step could have changed, and a sample."""
-SAMPLE = 2
+SAMPLE, MOST = 2, 1000
+"""How many of the other texts are compared after a step, and at most when everything is."""
 PROCESSES = multiprocessing.get_context("forkserver")
 # Imported once, by the process that the others are copies of.
 PROCESSES.set_forkserver_preload(["tests.reliability.doomed_process"])
@@ -451,16 +452,20 @@ class Simulation:
         assert not found, (found, self.log)
 
     def compare_everything(self) -> None:
-        """Compares all lists, all records, and a search for the word of each text by one client."""
+        """Compares all lists, and records, and a search for the word of a text by one client; of many a sample."""
         every = self.model.everything()
-        self.all_right(Touched(every.texts, set(), every.edges, every.facts), range(self.clients))
-        for word in sorted(every.words):
+        texts, words = (self.sample(one) for one in (every.texts, every.words))
+        self.all_right(Touched(set(texts), set(), every.edges, every.facts), range(self.clients))
+        for word in words:
             self.all_right(Touched(words={word}), [self.chance.randrange(self.clients)])
         for viewer, eyes in enumerate(self.open_clients):
             visible = {t.word for t in self.model.texts.values() if may_see(viewer, t.client, t.team)}
             listed = list(self.listed(eyes))
             assert len(listed) == len(set(listed)), self.told(viewer)
             assert set(listed) == visible, self.told(viewer)
+
+    def sample(self, known: set[str]) -> list[str]:
+        return self.chance.sample(sorted(known), min(MOST, len(known)))
 
     def listed(self, eyes: Memory) -> Iterator[str]:
         """The own words of all atoms that the timeline lists."""

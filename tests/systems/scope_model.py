@@ -293,7 +293,8 @@ class Plan:
         assert answer.worked, answer.text
         for key in gone:
             self.model.forget(key)
-        self.census(full=False)
+        if self.done["forget"] % 5 == 1:
+            self.census(full=False)
 
     def quarantine(self, scope: Scope) -> None:
         node = self.seen_node(scope)
@@ -449,7 +450,7 @@ class Plan:
             self.check(scope, "labels", repr(seen.labels(limit=10_000)))
             self.check(scope, "ids", repr(seen.ids("", limit=10_000)))
             if full:
-                for node in nodes[:60]:
+                for node in self.chance.sample(nodes, min(12, len(nodes))):
                     told = (seen.neighbours(node.id, 50), seen.history(node.id), seen.fact_history(node.id))
                     self.check(scope, "around a node", repr(told))
                 self.check(scope, "recall", repr(seen.recall("harbour radio winter said", limit=100)))

@@ -175,8 +175,13 @@ def keep_embedder(memory: str, embedder: str) -> Path | None:
 
 
 def _home(memory: str) -> Path:
-    """Returns the folder of a memory's settings."""
-    return server_home(without_login(memory)) if on_server(memory) else Path(memory).expanduser()
+    """Returns the folder of a memory's settings. Raises InputError for `~name` of an unknown user."""
+    if on_server(memory):
+        return server_home(without_login(memory))
+    try:
+        return Path(memory).expanduser()
+    except RuntimeError as error:
+        raise InputError(f"{memory}: this machine has no such user; a folder of that name is ./{memory}") from error
 
 
 def without_login(address: str) -> str:

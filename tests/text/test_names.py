@@ -60,6 +60,11 @@ def test_an_ordinary_first_word_is_not_part_of_the_name_behind_it() -> None:
     assert names.find(["Carefully Ines Okafor opened it. She did it carefully."]) == [("Ines Okafor",)]
 
 
+def test_an_initial_belongs_to_the_name_behind_it_and_a_short_name_does_not() -> None:
+    assert "J. Smith" in names.find(["We talked to J. Smith today."])[0]
+    assert names.find(["we met Bo.Ann there"])[0] == ("Bo", "Ann")
+
+
 def test_a_piece_has_at_most_twenty_names_each_once() -> None:
     text = "we met " + ", ".join(f"Ann{c}{d} Bo" for c in "abcdefgh" for d in "xyz") + ", Annax Bo"
     [found] = names.find([text])

@@ -263,6 +263,9 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("ingest_text", "text", None, "text must be a text"),
     ("ingest_text", "format", "papyrus", "unknown text format"),
     ("export", "path", 5, "path must be a path"),
+    ("ingest", "path", "~no-such-user/a", "only for a user of this machine"),
+    ("export", "path", "~no-such-user", "only for a user of this machine"),
+    ("mirror", "directory", "~no-such-user", "only for a user of this machine"),
     ("export", "path", ".", "is a folder"),
     ("export", "format", "papyrus", "unknown format"),
     ("export", "vectors", "yes", "vectors must be True or False"),
@@ -345,6 +348,7 @@ def test_every_argument_of_every_verb_has_a_rule_that_refuses_a_stranger(memory:
     [
         ({"address": None}, "address must be a path"),
         ({"address": ""}, "address must be a path"),
+        ({"address": "~no-such-user/m"}, "only for a user of this machine"),
         ({"scope": "ann"}, r'scope must be a Scope, such as Scope\("acme", "ann"\)'),
         ({"embedder": 5}, "embedder must be an Embedder"),
         ({"api_key": 5}, "api_key must be a text, not int"),
@@ -447,6 +451,17 @@ def test_a_time_that_ends_before_it_begins_is_refused(memory: Memory, verb: str)
     with pytest.raises(InputError, match=r"since \(--since\) is later than until \(--until\). Swap them"):
         list(getattr(memory, verb)(*asked[verb], since=2, until=1))
     assert getattr(memory, verb)(*asked[verb], since=1, until=1) is not None
+
+
+@pytest.mark.parametrize("field", ["tags", "buckets", "kinds"])
+@pytest.mark.parametrize("empty", ["", "  ", "\ud800"])
+def test_a_filter_without_a_word_is_refused_instead_of_finding_everything(
+    memory: Memory, field: str, empty: str
+) -> None:
+    for verb, asked in (("timeline", ()), ("recall", ("a",)), ("tag_walk", ("a",))):
+        with pytest.raises(InputError, match=f"{field} .* has no word to filter by"):
+            getattr(memory, verb)(*asked, **{field: [empty]})
+        assert getattr(memory, verb)(*asked, **{field: []}) is not None
 
 
 @pytest.mark.parametrize("verb", ["link", "relate"])

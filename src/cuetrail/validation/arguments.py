@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from itertools import islice
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
 
 from cuetrail.errors import InputError
@@ -87,12 +87,13 @@ def is_number(value: object) -> bool:
 
 
 def is_path(value: object) -> bool:
-    """True if a file could have this name."""
+    """True if a file could have this name. `~name` is the home of a user of this machine."""
     if not isinstance(value, str | PurePath) or not str(value) or "\x00" in str(value):
         return False
     try:
         os.fsencode(value)
-    except UnicodeEncodeError:
+        Path(value).expanduser()
+    except (UnicodeEncodeError, RuntimeError):
         return False
     return True
 
@@ -133,7 +134,7 @@ _WHOLE = Rule(is_whole, "a whole number of at most 18 digits")
 _NUMBER = Rule(is_number, "a number")
 _TIME = Rule(is_time, "a time in UTC milliseconds from the year 1 to 9999 (now is time.time_ns() // 1_000_000)")
 _WORDS = Rule(is_list, 'a list of texts, such as ["field"]')
-_PATH = Rule(is_path, "a path")
+_PATH = Rule(is_path, "a path (`~name` only for a user of this machine)")
 _FUNCTION = Rule(callable, "a function")
 
 RULES: Mapping[str, Rule] = {
@@ -325,15 +326,24 @@ def make_where(
 ) -> Where:  # fmt: skip
     """Returns the filters of a recall, with tags, buckets and kinds in their stored form.
 
-    Raises InputError if `since` is later than `until`.
+    Raises InputError if `since` is later than `until`, and for a filter whose words are all empty in stored form.
     """
     if since is not None and until is not None and since > until:
         raise InputError(
             "nothing can be found: since (--since) is later than until (--until). Swap them, or leave one out"
         )
     return Where(
-        tuple(tag.name for tag in make_tags(words("tags", tags))),
-        norm_buckets(words("buckets", buckets)),
-        norm_buckets(words("kinds", kinds)),
+        _filter("tags", tags, lambda given: tuple(tag.name for tag in make_tags(given))),
+        _filter("buckets", buckets, norm_buckets),
+        _filter("kinds", kinds, norm_buckets),
         since, until, quarantined, archived,
     )  # fmt: skip
+
+
+def _filter(field: str, given: Iterable[str], stored: Callable[[Sequence[str]], tuple[str, ...]]) -> tuple[str, ...]:
+    """Returns the words of a filter in stored form. A filter of nothing would find everything, so it is refused."""
+    asked = words(field, given)
+    found = stored(asked)
+    if asked and not found:
+        raise InputError(f"{field} {list(asked)!r:.60} has no word to filter by: name one, or leave {field} out")
+    return found

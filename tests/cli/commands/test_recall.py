@@ -293,6 +293,11 @@ def test_a_mistyped_memory_names_the_one_that_comes_near(run: Run, memory: Path)
     assert not typo.exists()
 
 
+def test_a_memory_in_the_home_of_an_unknown_user_is_wrong_use(run: Run) -> None:
+    told = run("stats", "--memory", "~no-such-user/m", code=2).stderr
+    assert "this machine has no such user; a folder of that name is ./~no-such-user/m" in told
+
+
 def test_a_memory_that_lost_its_truth_is_damaged_and_not_missing(run: Run, memory: Path) -> None:
     run("add", "one")
     run("recall", "one")

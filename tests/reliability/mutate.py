@@ -1,0 +1,277 @@
+"""Mutation testing: plants small faults in functions of the source, one at a time, and counts those that tests notice.
+
+`python -m tests.reliability.mutate SEED COUNT REPORT FOLDERS TESTS ...` plants faults in these folders of the source
+(such as `write,facts`). It collects the tests at the given paths once and notes which functions each test calls. For
+each fault a copy of the process replaces the code of one function in memory and runs the tests that call it, fastest
+first. No file of the source is changed. Tests on Neo4j, of kills and of damaged files are left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import gc
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+import cuetrail
+
+SOURCE = Path(cuetrail.__file__).parent
+SECONDS = 20
+"""Processor time for the tests of one fault. A fault that makes an endless loop is caught by it."""
+LEFT_OUT = ("neo4j", "browser", "kill", "damage", "fork", "processes", "failing_files", "any_value_for")
+Key = tuple[str, int]
+"""A function: its file and its first line."""
+
+OPPOSITES: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.Add: ast.Sub, ast.Sub: ast.Add,
+    ast.Mult: ast.Add, ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+
+
+# --- faults
+
+
+def faults_in(function: ast.AST) -> Iterator[tuple[str, ast.AST, ast.AST]]:
+    """Yields the faults that can be planted in a function: in words, the node, and what takes its place."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Compare(ops=[op, *_]) if type(op) in OPPOSITES:
+                new = copy.copy(node)
+                new.ops = [OPPOSITES[type(op)](), *node.ops[1:]]  # type: ignore[list-item]  # a comparison's opposite
+                yield "comparison", node, new
+            case ast.BinOp(op=op) if type(op) in OPPOSITES:
+                new_sum = copy.copy(node)
+                new_sum.op = OPPOSITES[type(op)]()  # type: ignore[assignment]  # an operator's opposite
+                yield "operator", node, new_sum
+            case ast.BoolOp(op=op):
+                new_bool = copy.copy(node)
+                new_bool.op = OPPOSITES[type(op)]()  # type: ignore[assignment]  # as above
+                yield "and/or", node, new_bool
+            case ast.If(test=test) | ast.IfExp(test=test):
+                yield "negated condition", test, ast.UnaryOp(ast.Not(), test)
+            case ast.Constant(value=bool(value)):
+                yield "flag", node, ast.Constant(not value)
+            case ast.Constant(value=int(value)):
+                yield "number", node, ast.Constant(value + 1)
+            case ast.Constant(value=float(value)):
+                yield "number", node, ast.Constant(value * 2 + 0.1)
+            case ast.Call(args=[_, _, *_]) if not any(isinstance(one, ast.Starred) for one in node.args[:2]):
+                swapped = copy.copy(node)
+                swapped.args = [node.args[1], node.args[0], *node.args[2:]]
+                yield "swapped arguments", node, swapped
+            case ast.Expr(value=ast.Call()):
+                yield "dropped call", node, ast.Pass()
+            case ast.Return(value=ast.AST()):
+                yield "dropped result", node, ast.Return(ast.Constant(None))
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """The functions of a module and the methods of its classes, but not functions inside of functions."""
+    bodies = [tree.body, *(node.body for node in tree.body if isinstance(node, ast.ClassDef))]
+    yield from (node for body in bodies for node in body if isinstance(node, ast.FunctionDef))
+
+
+def first_line(function: ast.FunctionDef) -> int:
+    return min([function.lineno, *(one.lineno for one in function.decorator_list)])
+
+
+class Swap(ast.NodeTransformer):
+    """Puts one node in the place of another."""
+
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> Any:
+        return self.new if node is self.old else self.generic_visit(node)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault in one function: a node, and what takes its place."""
+
+    file: Path
+    tree: ast.Module
+    function: ast.FunctionDef
+    what: str
+    old: ast.AST
+    new: ast.AST
+
+    @property
+    def key(self) -> Key:
+        return str(self.file), first_line(self.function)
+
+    def told(self) -> str:
+        line = getattr(self.old, "lineno", self.function.lineno)
+        before, after = ast.unparse(self.old), ast.unparse(ast.fix_missing_locations(copy.deepcopy(self.new)))
+        where = f"{self.file.relative_to(SOURCE)}:{line} {self.function.name}"
+        return f"{where}: {self.what}: {before[:150]!r} -> {after[:150]!r}"
+
+    def code(self) -> CodeType:
+        """The code of the function with the fault."""
+        ast.copy_location(self.new, self.old)
+        tree = ast.fix_missing_locations(Swap(self.old, self.new).visit(self.tree))
+        whole = compile(tree, str(self.file), "exec")
+        return next(code for code in codes(whole) if (code.co_filename, code.co_firstlineno) == self.key)
+
+
+def mutants(file: Path) -> list[Mutant]:
+    """All faults that can be planted in a file."""
+    tree = ast.parse(file.read_text("utf-8"))
+    bodies = [(function, body) for function in functions(tree) for body in function.body]
+    return [Mutant(file, tree, function, *fault) for function, body in bodies for fault in faults_in(body)]
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield one
+            yield from codes(one)
+
+
+def plant(mutant: Mutant) -> int:
+    """Replaces the code of the function wherever it is; returns how many functions had it."""
+    new, found = mutant.code(), 0
+    for one in gc.get_objects():
+        if not isinstance(one, FunctionType) or one.__code__.co_name != new.co_name:
+            continue
+        if (one.__code__.co_filename, one.__code__.co_firstlineno) == mutant.key:
+            one.__code__ = new
+            found += 1
+    return found
+
+
+# --- tests
+
+
+class Loop:
+    """A plugin of pytest: instead of running the tests once it runs those that a fault may concern, for each fault."""
+
+    def __init__(self, seed: int, count: int, report: Path, folders: list[str]) -> None:
+        self.chance, self.count, self.report, self.folders = random.Random(seed), count, report, folders
+        self.failed = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.failed = self.failed or report.failed
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        # Imported here: pytest must see the plugin of hypothesis first.
+        from hypothesis import settings
+
+        settings.register_profile("few", settings.get_profile("cuetrail"), max_examples=15)
+        settings.load_profile("few")
+        items = [item for item in session.items if not any(word in item.nodeid for word in LEFT_OUT)]
+        known = self.report.with_suffix(".calls.json")
+        if not known.exists():
+            in_a_copy(lambda: self.note_calls(items, known))
+        calls: dict[str, list[Any]] = json.loads(known.read_text())
+        callers: dict[Key, list[tuple[float, str]]] = {}
+        for name, (seconds, called) in calls.items():
+            for file, line in called:
+                callers.setdefault((file, line), []).append((seconds, name))
+        by_name = {item.nodeid: item for item in items}
+        files = sorted(file for folder in self.folders for file in (SOURCE / folder).rglob("*.py"))
+        weights = [len(file.read_text("utf-8")) for file in files]
+        outcomes = Counter[str]()
+        while sum(outcomes.values()) < self.count:
+            if not (possible := mutants(self.chance.choices(files, weights)[0])):
+                continue
+            mutant = self.chance.choice(possible)
+            chosen = [by_name[name] for _, name in sorted(callers.get(mutant.key, ())) if name in by_name]
+            outcome = self.outcome(mutant, chosen)
+            outcomes[outcome] += 1
+            with self.report.open("a") as file:
+                file.write(f"{outcome}\t{len(chosen)} tests\t{mutant.told()}\n")
+        sys.stdout.write(f"\n{dict(outcomes)}\n")
+        return True
+
+    def note_calls(self, items: list[pytest.Item], known: Path) -> None:
+        """Runs all tests and writes which functions of the source each one calls."""
+        seen: set[CodeType] = set()
+
+        def trace(frame: FrameType, _event: str, _argument: object) -> None:
+            seen.add(frame.f_code)
+
+        found: dict[str, Any] = {}
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            seen.clear()
+            self.failed, begun = False, time.process_time()
+            threading.settrace(trace)
+            sys.settrace(trace)
+            runtestprotocol(item, nextitem=following, log=False)
+            sys.settrace(None)
+            if not self.failed:
+                ours = [(c.co_filename, c.co_firstlineno) for c in set(seen) if c.co_filename.startswith(str(SOURCE))]
+                found[item.nodeid] = (time.process_time() - begun, ours)
+        known.write_text(json.dumps(found))
+
+    def outcome(self, mutant: Mutant, items: list[pytest.Item]) -> str:
+        """Runs the tests on the fault in a copy of this process; returns how it ended."""
+        if not items:
+            return "not called"
+
+        def run() -> None:
+            resource.setrlimit(resource.RLIMIT_CPU, (3 * SECONDS, 3 * SECONDS + 1))
+            if not plant(mutant):
+                os._exit(4)
+            begun = time.process_time()
+            for item, following in zip(items, [*items[1:], None], strict=True):
+                self.failed = False
+                for report in runtestprotocol(item, nextitem=following, log=False):
+                    if report.failed:
+                        os._exit(3)
+                if time.process_time() - begun > SECONDS:
+                    break
+
+        code = in_a_copy(run)
+        return {0: "survived", 3: "caught", 4: "not planted", 5: "not planted"}.get(
+            code, "caught by the end of its time or process"
+        )
+
+
+def in_a_copy(work: Callable[[], None]) -> int:
+    """Runs a function in a copy of this process; returns its exit code, or minus the signal that ended it."""
+    if child := os.fork():
+        deadline = time.monotonic() + 40 * SECONDS
+        while time.monotonic() < deadline or "note_calls" in work.__code__.co_names:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.05)
+        os.kill(child, signal.SIGKILL)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+    try:
+        work()
+    except BaseException:  # noqa: BLE001  # whatever it is, this copy ends here
+        os._exit(5)
+    os._exit(0)
+
+
+def main() -> None:
+    seed, count, report, folders, *paths = sys.argv[1:]
+    loop = Loop(int(seed), int(count), Path(report), folders.split(","))
+    sys.exit(pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *paths], plugins=[loop]))
+
+
+if __name__ == "__main__":
+    main()

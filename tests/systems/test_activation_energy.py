@@ -433,7 +433,7 @@ def test_a_recall_by_energy_shows_seeds_and_what_they_activate_with_reasons(grap
     assert (why["anchors"], why["found_by"], why["tags"]) == (["A0"], ["energy"], ["camp"])
     assert [(hop["src"], hop["dst"]) for hop in why["path"]] == [("A0", "A2")]
     assert why["parts"]["energy"] == found.walkers[0].score == why["path"][-1]["energy"]
-    assert found.text.startswith("the kite flies [A0]\n\nmemory A2 [A2]")
+    assert found.text.startswith("> the kite flies [A0]\n\n> memory A2 [A2]")
     assert len(found.text) <= 2000
 
 

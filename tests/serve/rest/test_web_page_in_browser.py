@@ -36,8 +36,16 @@ def memory_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("page") / "memory"
     with Memory(place, embedder=None) as memory:
         memory.ingest(ROOT / "examples" / "vault", now=NOW)
-        memory.add(f"The malicious antenna note {EVIL}", id="evil", name=f"Evil {EVIL}", tags=["<b>x</b>"], now=NOW)
+        memory.add(
+            f"The malicious antenna note {EVIL}",
+            id="evil",
+            name=f"Evil {EVIL}",
+            tags=["<b>x</b>"],
+            source=f"{EVIL}.md",
+            now=NOW,
+        )
         memory.link("evil", "Receiver", weight=0.9, text=EVIL, now=NOW)
+        memory.note("evil", f"A remark {EVIL}", now=NOW)
         memory.dream(now=NOW)
     return place
 

@@ -199,7 +199,7 @@ def test_forgetting_shows_the_copies_and_their_files_before_it_asks(tmp_path: Pa
     memory, notes = tmp_path / "memory", tmp_path / "notes"
     notes.mkdir()
     (notes / "diary.md").write_text("# Diary\n\nTurnips are bad for the teeth.")
-    (notes / "copy.md").write_text("Turnips are bad for the teeth!\n\nAnother paragraph.")
+    (notes / "copy.md").write_text("Turnips are bad for the teeth!\n\n---\n\nAnother paragraph.")
     cuetrail(memory, "ingest", notes)
     with on_a_terminal(memory, "forget", "--source", "notes/diary.md") as (process, terminal):
         shown = read_until(terminal, b"[y/N]")

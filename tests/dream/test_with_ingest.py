@@ -5,7 +5,7 @@ from __future__ import annotations
 from cuetrail import Memory
 from tests.dream.tools import DAY, MONDAY, edges, exported, idle, mentions, of_origin, origins
 
-FIRST = "# Receiver\n\nAsk Grace Hopper about the relay panel. #radio\n\nGrace Hopper opened the relay panel."
+FIRST = "# Receiver\n\nAsk Grace Hopper about the relay panel. #radio\n\n---\n\nGrace Hopper opened the relay panel."
 
 
 def atom(memory: Memory, text: str) -> str:
@@ -20,7 +20,7 @@ def test_what_dreams_gave_outlives_taking_the_file_in_again(memory: Memory) -> N
     kept = atom(memory, "Ask Grace")
     before = origins(memory, kept)
     assert (before["relay_panel"], before["2026"]) == ("auto", "temporal")
-    memory.ingest_text(FIRST + "\n\nOne more paragraph.", source="a.md", now=MONDAY + DAY)
+    memory.ingest_text(FIRST + "\n\n---\n\nOne more paragraph.", source="a.md", now=MONDAY + DAY)
     assert origins(memory, kept) == before
     memory.dream()
     assert origins(memory, kept) == before
@@ -35,7 +35,7 @@ def test_the_tags_of_a_path_are_not_taken_for_dreams(memory: Memory) -> None:
 
 def test_a_name_that_ingest_made_an_edge_of_gets_no_second_one(memory: Memory) -> None:
     memory.add(name="Grace Hopper", kind="person", id="grace", at=MONDAY)
-    memory.ingest_text("Ask Grace Hopper.\n\nThe grace hopper in small letters.", source="a.txt", now=MONDAY)
+    memory.ingest_text("Ask Grace Hopper.\n\n---\n\nThe grace hopper in small letters.", source="a.md", now=MONDAY)
     asked, small = atom(memory, "Ask Grace"), atom(memory, "The grace")
     by_ingest = edges(memory, "mentions")
     assert by_ingest.keys() == {(asked, "grace")}
@@ -75,10 +75,10 @@ def test_what_a_near_duplicate_lent_is_not_taken_for_dreams(memory: Memory) -> N
 
 def test_a_deleted_paragraph_takes_its_mention_along(memory: Memory) -> None:
     memory.add(name="Ada", kind="person", id="ada", at=MONDAY)
-    memory.ingest_text("Ask ada.\n\nSomething else.", source="a.txt", now=MONDAY)
+    memory.ingest_text("Ask ada.\n\n---\n\nSomething else.", source="a.md", now=MONDAY)
     memory.dream()
     assert len(mentions(memory)) == 1
-    memory.ingest_text("Something else.", source="a.txt", now=MONDAY)
+    memory.ingest_text("Something else.", source="a.md", now=MONDAY)
     memory.dream()
     assert mentions(memory) == {}
 

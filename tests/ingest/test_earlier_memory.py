@@ -33,7 +33,8 @@ The spare key is under the third stone.
 Ask Ines Okafor before climbing. #safety
 
 The cable runs from the hut along the wall to the foot of the mast, and from there inside the mast to the box with the
-two fuses. Both fuses are of ten amperes. The left one is for the lamp, the right one is for the receiver.
+two fuses. Both fuses are of ten amperes. The left one is for the lamp, the right one is for the receiver. In
+frost the connector of the receiver shrinks, and then it has to be warmed by hand before it is turned.
 
 Take along:
 

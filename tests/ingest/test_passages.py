@@ -38,7 +38,7 @@ def texts(text: str, name: str = "note.md") -> list[str]:
 
 
 def test_neighbours_under_one_heading_are_joined_and_headings_part_them() -> None:
-    first, second = sentences(1, 400), sentences(2, 400)
+    first, second = sentences(1, 450), sentences(2, 450)
     document = note(f"# Title\n\nOne.\n\n{first}\n\n## Sub\n\n{second}\n\nTwo.")
     assert [(piece.heading, piece.text) for piece in document.pieces] == [
         ((), f"One.\n\n{first}"),
@@ -48,7 +48,7 @@ def test_neighbours_under_one_heading_are_joined_and_headings_part_them() -> Non
 
 def test_a_long_section_is_cut_into_passages_of_about_800_characters() -> None:
     found = texts("\n\n".join(sentences(n, 150) for n in range(60)))
-    assert all(600 <= len(text) <= 1000 for text in found[:-1])
+    assert all(700 <= len(text) <= 1100 for text in found[:-1])
     assert "\n\n".join(found) == "\n\n".join(sentences(n, 150) for n in range(60))
 
 
@@ -75,7 +75,7 @@ def test_a_table_is_whole_though_it_is_longer_than_prose() -> None:
 
 
 def test_a_few_words_are_never_left_alone_beside_a_text() -> None:
-    for size in range(700, 1500, 50):
+    for size in range(700, 1700, 50):
         for text in (f"{sentences(1, size)}\n\nSee there.", f"See there.\n\n{sentences(1, size)}"):
             assert all(len(one.split()) > 4 for one in texts(text)), size
 
@@ -101,7 +101,7 @@ def test_a_rule_begins_a_passage() -> None:
 
 
 def test_the_path_of_headings_leaves_out_the_title_of_the_note() -> None:
-    text = sentences(1, 400)
+    text = sentences(1, 450)
     document = note(f"# The **plan**\n\n## Part [[one|1]]\n\n### Deep\n\n{text}\n\n# Other\n\n{text}")
     assert (document.title, [piece.heading for piece in document.pieces]) == (
         "The plan",
@@ -111,11 +111,11 @@ def test_the_path_of_headings_leaves_out_the_title_of_the_note() -> None:
 
 def test_links_and_tags_of_headings_and_link_lists_belong_to_their_section() -> None:
     document = note(
-        f"## About [[Ada]] #person\n\n{sentences(1, 400)}\n\n"
+        f"## About [[Ada]] #person\n\n{sentences(1, 450)}\n\n"
         "- [[Babbage]]\n- [[Byron]]\n\n![[map.png]]\n![[Engine#Plan]]"
     )
     [piece] = document.pieces
-    assert piece.text == sentences(1, 400)
+    assert piece.text == sentences(1, 450)
     assert set(piece.links) == {"Ada", "Babbage", "Byron", "Engine"}
     assert (piece.tags, piece.section_tags) == (("person",), ("person",))
 
@@ -177,11 +177,11 @@ def test_an_embed_is_a_link_of_the_passage_and_no_line_of_it() -> None:
 def test_menus_of_a_page_are_structure_and_its_sections_have_headings() -> None:
     page = note(
         f"<title>T</title><ul><li><a href='a.html'>Home</a></li><li><a href='b.html'>More</a></li></ul>"
-        f"<h1>T</h1><h2>Birds</h2><p>{sentences(1, 300)}</p><p>Two <a href='c.html'>words</a>.</p>",
+        f"<h1>T</h1><h2>Birds</h2><p>{sentences(1, 450)}</p><p>Two <a href='c.html'>words</a>.</p>",
         "p.html",
     )
     [piece] = page.pieces
-    assert (piece.heading, piece.text) == (("Birds",), f"{sentences(1, 300)}\n\nTwo words.")
+    assert (piece.heading, piece.text) == (("Birds",), f"{sentences(1, 450)}\n\nTwo words.")
     assert (piece.links, page.own_links) == (("c",), ("a", "b"))
 
 
@@ -218,8 +218,8 @@ def test_an_edit_in_a_long_text_changes_few_passages() -> None:
         after = [*before[:place], sentences(999 + place, 250), *before[place:]]
         old, new = texts("\n\n".join(before)), texts("\n\n".join(after))
         changed.append(len(set(new) - set(old)))
-    assert len(old) > 50
-    # A window that runs over the text would change half of the passages, about 30.
+    assert len(old) >= 50
+    # A window that runs over the text would change half of the passages, about 25.
     assert sum(changed) / len(changed) < 8
     assert sorted(changed)[len(changed) // 2] <= 5
 

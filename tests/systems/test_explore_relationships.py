@@ -261,7 +261,7 @@ def test_what_is_to_come_takes_no_place_of_what_happened_in_a_brief(memory: Memo
 
 
 def test_a_brief_tells_files_once_and_what_was_added_beside_them(memory: Memory) -> None:
-    memory.ingest_text("The mast fell over.\n\nThe boat came late.\n", source="log.md", now=NOW - DAY)
+    memory.ingest_text("The mast fell over.\n\n---\n\nThe boat came late.\n", source="log.md", now=NOW - DAY)
     memory.add("The job offer came", at=NOW - 2 * DAY, now=NOW)
     told = [line.split(" ", 1)[1] for line in memory.brief(now=NOW).recent]
     assert len(told) == 2

@@ -315,10 +315,10 @@ def test_a_name_that_is_said_more_often_weighs_more_within_the_topical_band(memo
 
 def test_mentions_are_distinct_by_source_and_have_the_sources_own_time(memory: Memory) -> None:
     memory.add(name="Ada", kind="person", id="ada", at=MONDAY)
-    memory.ingest_text("Ask Ada first.\n\nThen ask Ada again.", source="plan.txt", now=MONDAY + DAY)
+    memory.ingest_text("Ask Ada first.\n\n---\n\nThen ask Ada again.", source="plan.md", now=MONDAY + DAY)
     memory.add("Ada is away", id="alone", at=MONDAY)
     memory.dream(now=MONDAY + 9 * DAY)
-    (source,) = [node for node in (memory.get("plan"), memory.get("plan.txt")) if node]
+    (source,) = [node for node in (memory.get("plan"), memory.get("plan.md")) if node]
     assert mentions(memory) == {(source.id, "ada"): source.at, ("alone", "ada"): MONDAY}
 
 
@@ -413,7 +413,7 @@ def test_dates_without_a_time_make_no_episode(memory: Memory) -> None:
 
 
 def test_paragraphs_that_have_the_time_of_their_file_are_no_episode_but_several_files_are(memory: Memory) -> None:
-    memory.ingest_text("First thing.\n\nSecond thing.\n\nThird thing.\n", source="one.txt", now=MONDAY)
+    memory.ingest_text("First thing.\n\n---\n\nSecond thing.\n\n---\n\nThird thing.\n", source="one.md", now=MONDAY)
     memory.dream()
     assert episodes(memory) == {}
     memory.ingest_text("Another thing.\n", source="two.txt", now=MONDAY)

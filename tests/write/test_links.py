@@ -65,7 +65,7 @@ def test_two_names_of_one_note_linked_from_one_atom_come_and_go_apart(vault: Pat
 
 
 def test_notes_and_sequence_become_topical_edges(vault: Path, memory: Memory) -> None:
-    order = [f"{name} text. {'It goes on and on about the mast. ' * 10}".strip() for name in ("Intro", "Deep", "Last")]
+    order = [f"{name} text. {'It goes on and on about the mast. ' * 12}".strip() for name in ("Intro", "Deep", "Last")]
     (vault / "a.md").write_text("# Top\n\n{}\n\n## Deep\n\n{}\n\n# Second\n\n{}".format(*order))
     memory.ingest(vault)
     assert [memory.nodes(atom(memory, text))[atom(memory, text)].props.get("heading") for text in order] == [

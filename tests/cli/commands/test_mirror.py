@@ -24,7 +24,7 @@ def filled(run: Run, vault: Path) -> None:
 
 def test_it_says_what_it_did_and_that_it_goes_on(run: Run, filled: None, brain: Path) -> None:
     result = run("mirror", brain)
-    assert result.stdout.startswith(f"{brain}: 4 atoms in ")
+    assert result.stdout.startswith(f"{brain}: 2 atoms in ")
     assert f"{brain} is kept up to date by ingest, dream and forget from now on" in result.stderr
     again = run("mirror", brain)
     assert "wrote 0 files (0 bytes)" in again.stdout
@@ -37,7 +37,7 @@ def test_it_reports_in_json(ask: Any, filled: None, brain: Path) -> None:
     sizes = sum(len(page) for page in pages(brain).values())
     assert report.pop("seconds") > 0
     assert report == {
-        "directory": str(brain), "placement": "all", "atoms": 4, "files": len(pages(brain)),
+        "directory": str(brain), "placement": "all", "atoms": 2, "files": len(pages(brain)),
         "written": len(pages(brain)),
         "unchanged": 0, "removed": 0, "bytes": sizes, "dry_run": False,
     }  # fmt: skip

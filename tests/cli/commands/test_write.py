@@ -225,12 +225,12 @@ def test_copies_of_the_forgotten_and_what_stays_elsewhere_are_told(ask: Ask, run
     notes = tmp_path / "notes"
     notes.mkdir()
     for number in range(3):
-        (notes / f"{number}.md").write_text(f"Thing number {number} was discussed.\n\nThanks for coming.")
-    (notes / "diary.md").write_text("# Diary\n\nTurnips are bad.\n\nThanks for coming.")
-    (notes / "copy.md").write_text("Turnips are bad!\n\nAnother paragraph.")
+        (notes / f"{number}.md").write_text(f"Thing number {number} was discussed.\n\n---\n\nThanks for coming.")
+    (notes / "diary.md").write_text("# Diary\n\nTurnips are bad.\n\n---\n\nThanks for coming.")
+    (notes / "copy.md").write_text("Turnips are bad!\n\n---\n\nAnother paragraph.")
     run("ingest", notes)
     told = run("forget", "Diary", "--yes")
-    assert told.stdout == "forgot 5 memories\n"
+    assert told.stdout == "forgot 4 memories\n"
     assert "1 copy of it elsewhere: notes/copy.md" in told.stderr
     assert 'keep it: "Thanks for coming."' in told.stderr
     (notes / "new.md").write_text("Turnips are bad. Carrots are good.")
@@ -244,7 +244,7 @@ def test_a_name_that_is_shared_once_its_note_is_forgotten_has_a_vector(ask: Ask,
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "Beta.md").write_text("The body of it.")
-    (notes / "note.md").write_text("First [[Beta]] then.\n\nThen [[Beta]] again.")
+    (notes / "note.md").write_text("First [[Beta]] then.\n\n---\n\nThen [[Beta]] again.")
     run("ingest", notes, "--embedder", "static")
     run("forget", "--source", "notes/Beta.md", "--yes", "--embedder", "static")
     stats = ask("stats")

@@ -349,7 +349,7 @@ def test_a_long_turn_is_split_and_every_piece_keeps_its_speaker_and_time(tmp_pat
     assert len(chat.pieces) >= 5
     for piece in chat.pieces:
         assert (piece.speaker, piece.at, piece.text[:6]) == ("user", DAY, "user: ")
-        assert len(piece.text) <= 1200
+        assert len(piece.text) <= 1400
 
 
 def test_a_turn_without_words_is_left_out(tmp_path: Path) -> None:

@@ -115,10 +115,10 @@ def test_a_look_at_a_node_tells_all_of_it(client: TestClient, memory: Memory) ->
 
 
 def test_a_look_at_a_file_tells_what_is_in_it(client: TestClient, memory: Memory) -> None:
-    memory.ingest_text("# Notes\n\nThe antenna fell.\n\nIt stands again.", source="notes.md", now=NOW)
+    memory.ingest_text("# Notes\n\nThe antenna fell.\n\n---\n\nIt stands again.", source="notes.md", now=NOW)
     found = client.post("/view/about", json={"id": "notes"}).json()
     assert found["node"]["kind"] == "source"
-    assert [one["text"] for one in found["contents"]] == ["# Notes", "The antenna fell.", "It stands again."]
+    assert [one["text"] for one in found["contents"]] == ["The antenna fell.", "It stands again."]
 
 
 @pytest.mark.parametrize(("body", "status"), [({}, 400), ({"id": 5}, 400), ({"id": "nobody"}, 404)])

@@ -161,6 +161,8 @@ class Plan:
     def __init__(self, seed: int, memory: Memory, door: Door, folder: Path) -> None:
         self.chance, self.memory, self.door, self.model = random.Random(seed), memory, door, Model()
         self.folder, self.done, self.worked = folder, Counter[str](), Counter[str]()
+        # Apart, so that looking does not change the plan.
+        self.glances = random.Random(seed)
         self.exports: list[tuple[Scope, bytes]] = []
         self.trace: list[str] = []
 
@@ -450,7 +452,7 @@ class Plan:
             self.check(scope, "labels", repr(seen.labels(limit=10_000)))
             self.check(scope, "ids", repr(seen.ids("", limit=10_000)))
             if full:
-                for node in self.chance.sample(nodes, min(12, len(nodes))):
+                for node in self.glances.sample(nodes, min(12, len(nodes))):
                     told = (seen.neighbours(node.id, 50), seen.history(node.id), seen.fact_history(node.id))
                     self.check(scope, "around a node", repr(told))
                 self.check(scope, "recall", repr(seen.recall("harbour radio winter said", limit=100)))

@@ -17,7 +17,7 @@ from cuetrail.store.sqlite.index.label_index import LabelIndex
 from cuetrail.store.sqlite.index.text_index import TextIndex
 from cuetrail.store.sqlite.index.vector_index import VectorIndex
 from cuetrail.store.sqlite.reader import NEXT, NOW
-from cuetrail.store.sqlite.schema import true_given, true_name_words, true_relation_words
+from cuetrail.store.sqlite.schema import true_given, true_name_words, true_relation_words, true_topics
 from cuetrail.store.write import Progress
 from cuetrail.text.normalise import names_of
 
@@ -108,6 +108,8 @@ def _true_labels(db: sqlite3.Connection) -> Iterator[tuple[str, str, int]]:
 def _names(db: sqlite3.Connection) -> Iterator[Finding]:
     if _sum(db.execute("SELECT norm, key FROM names")) != _sum(_true_names(db)):
         yield Finding("names", "the table of names differs from the nodes", REPAIR)
+    if _sum(db.execute("SELECT norm, key FROM topics")) != _sum(true_topics(db)):
+        yield Finding("names", "the table of what texts are about differs from the nodes", REPAIR)
     if _sum(db.execute("SELECT part, word, key FROM name_words")) != _sum(true_name_words(db)):
         yield Finding("names", "the table of the words of names differs from the nodes", REPAIR)
 
@@ -201,11 +203,13 @@ def _mend(db: sqlite3.Connection) -> None:
         "names",
         "name_words",
         "relation_words",
+        "topics",
     ):
         db.execute(f"DELETE FROM {table}")
     db.executemany("INSERT INTO given_tags VALUES (?, ?, ?)", list(true_given(db)))
     db.executemany("INSERT INTO names VALUES (?, ?)", _true_names(db))
     db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
+    db.executemany("INSERT INTO topics VALUES (?, ?)", list(true_topics(db)))
     db.executemany("INSERT INTO relation_words VALUES (?, ?, ?, ?)", list(true_relation_words(db)))
     true = list(_true_adjacency(db))
     db.executemany("INSERT INTO adjacency VALUES (?,?,?,?,?,?,?)", true)

@@ -148,6 +148,9 @@ class Memory:
         `source` is the conversation or file it belongs to. Nodes of a source stand in the order in which they arrive,
         unless `seq` gives the position; recall reads a turn with those beside it. Who speaks is read from `props`
         (`{"speaker": "Ann"}`) or from a text that begins with "Ann: ".
+        A first line that looks like a title becomes the property `title`. The title, and the name with which the first
+        sentence begins, become the property `about`: names by which recall finds a text that has no `name`.
+
         `retention` says how it fades: "decay" while nobody uses it, "keep_forever" never, or "ephemeral" after 30 days
         (90 for people, concepts and entities). A node with a confidence below .8 also fades before its first use.
         Raises Forgotten if it was forgotten before, unless `allow_again`.

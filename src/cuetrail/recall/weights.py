@@ -78,9 +78,14 @@ def kinds_of(nodes: Iterable[Node]) -> Kinds:
     """Returns the shares of the three kinds; without any node, all chat."""
     counts = [0, 0, 0]
     for node in nodes:
-        counts[1 if is_in_note(node) else 0 if node.name is not None else 2] += 1
+        counts[1 if is_in_note(node) else 0 if is_named(node) else 2] += 1
     total = sum(counts)
     return Kinds(*(count / total for count in counts)) if total else Kinds(0.0, 0.0, 1.0)
+
+
+def is_named(node: Node) -> bool:
+    """True if a node has a name, or is a text outside conversations with a title or a subject."""
+    return node.name is not None or (node.source is None and "about" in node.props)
 
 
 def is_bare(node: Node) -> bool:

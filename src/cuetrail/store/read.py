@@ -40,6 +40,9 @@ EdgeKey = Literal["id", "via"]
 LinkKey = Literal["atom", "name"]
 """Links are found by the atom that makes them, or by the normalised name they lead to."""
 
+NameKey = Literal["name", "topic"]
+"""Nodes are found by their name and aliases, or texts by their title and the names of what they are about."""
+
 Side = Literal["source", "node"]
 """Mentions are found by the source that makes them, or by the node that is mentioned."""
 
@@ -195,8 +198,11 @@ class Reads(Protocol):
     def ids(self, scope: Scope, /, prefix: str, limit: int, of: Literal["node", "fact"] = "node") -> list[str]:
         """Returns the first `limit` ids of nodes or facts that begin with a prefix, in order."""
 
-    def named(self, scope: Scope, /, norms: Sequence[str], qualified: int = 0) -> dict[str, list[str]]:
-        """Returns, for each normalised name, the ids of the nodes with that name or alias, in order of id.
+    def named(
+        self, scope: Scope, /, norms: Sequence[str], qualified: int = 0, by: NameKey = "name"
+    ) -> dict[str, list[str]]:
+        """Returns, for each normalised name, the ids of the nodes with that name or alias, in order of id; by "topic",
+        those of the texts that have it as a title or are about it.
 
         With `qualified`, up to so many ids follow of nodes whose name continues with a bracket or a comma, such as
         "agni (fire)" for "agni".

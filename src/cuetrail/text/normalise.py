@@ -11,12 +11,13 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import tantivy
 
 
+MOST_TOPICS, LONGEST_TOPIC = 8, 200
 _SPACE = re.compile(r"\s+")
 _ASCII_JUNK = re.compile(r"[^A-Za-z0-9\s]+")
 # Scripts written without spaces. Each character counts as a word, so that any part of a sentence can be found.
@@ -149,6 +150,20 @@ def names_of(name: str | None, aliases: Iterable[str]) -> frozenset[str]:
 @lru_cache(maxsize=65_536)
 def _norm_names(*names: str) -> frozenset[str]:
     return frozenset(norm for norm in map(norm_name, names) if norm)
+
+
+def topic_names(props: Mapping[str, Any]) -> list[str]:
+    """Returns what a text is known by: the names in its property `about`."""
+    about = props.get("about")
+    if not isinstance(about, list):
+        return []
+    return [name for name in about[:MOST_TOPICS] if isinstance(name, str) and len(name) <= LONGEST_TOPIC]
+
+
+def topics_of(props: Mapping[str, Any]) -> frozenset[str]:
+    """Returns what a text is known by, normalised: the names in its property `about`, also without "the"."""
+    norms = _norm_names(*topic_names(props))
+    return norms | frozenset(short for norm in norms if (short := norm.removeprefix("the ")))
 
 
 def words_in_names(name: str | None, aliases: Iterable[str]) -> set[str]:

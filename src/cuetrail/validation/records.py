@@ -15,7 +15,9 @@ from cuetrail.formulas import DAY
 from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Note, Scope
 from cuetrail.model.ids import atom_id, fact_id, named_node_id, note_id, stated_edge_id
 from cuetrail.model.records import NEXT_IN_SOURCE, make_tags, maker, norm_buckets
+from cuetrail.text.names import speaker_in
 from cuetrail.text.normalise import clean, norm_name, norm_tag, storable
+from cuetrail.text.titles import topics_in
 from cuetrail.validation.arguments import (
     LEVELS,
     PROVENANCES,
@@ -91,7 +93,7 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
         _position(get("seq"), source),
         at,
         provenance or "internal",
-        make_props(props) if props is not None else {},
+        _known_by(make_props(props) if props is not None else {}, kind, name, text, source),
         _life(get("retention"), get("confidence")),
         now,
         now,
@@ -105,6 +107,18 @@ def _position(seq: Any, source: str | None) -> int:
     check("seq", seq)
     position: int = seq
     return position
+
+
+def _known_by(props: dict[str, Any], kind: str, name: str | None, text: str, source: str | None) -> dict[str, Any]:
+    """Returns the properties of a text without a name, with its title and the names of what it is about.
+
+    Properties that are given stay. A turn of a conversation is by somebody, but not about them.
+    """
+    if kind != "atom" or name is not None or "about" in props:
+        return props
+    if source is not None and ("speaker" in props or speaker_in(text)):
+        return props
+    return {**topics_in(text, props.get("title")), **props}
 
 
 def _life(retention: Any, confidence: Any) -> Life:

@@ -22,6 +22,7 @@ from cuetrail.session import Session
 from cuetrail.store.read import forgotten_ids
 from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.write import Batch, Progress, Written
+from cuetrail.text.titles import without_topics_in
 from cuetrail.validation.records import make_node, make_nodes
 from cuetrail.write.batch_facts import extract_facts, keep_facts_of_removed_notes, take_over_facts
 from cuetrail.write.links import NO_LINK_CHANGE, LinkChange, resolve_links
@@ -149,7 +150,14 @@ def edit(session: Session, id_or_name: str, given: Mapping[str, Any], allow_agai
 
 def _edited(node: Node, given: dict[str, Any], now: int) -> Node:
     """Returns the node with the given fields, each made valid as `add` does. Raises InputError."""
-    as_is = {"id": node.id, "kind": node.kind, "name": node.name, "text": node.text, "at": node.at}
+    as_is = {
+        "id": node.id,
+        "kind": node.kind,
+        "name": node.name,
+        "text": node.text,
+        "at": node.at,
+        "source": node.source,
+    }
     made = make_node({**as_is, **given}, now)
     fields: dict[str, Any] = {
         key: getattr(made, key) for key in ("text", "name", "aliases", "buckets", "at") if key in given
@@ -159,8 +167,9 @@ def _edited(node: Node, given: dict[str, Any], now: int) -> Node:
         found = (tag for tag in node.tag_details if tag.origin != "user" and tag.name not in made.tags)
         fields["tag_details"] = (*made.tag_details, *found)
     if made.text != node.text:
-        # The near duplicates of the old text are not those of the new one.
+        # The near duplicates of the old text are not those of the new one; nor is what it is about.
         fields["simhash"] = None
+        fields["props"] = {**made.props, **without_topics_in(node.props, node.text)}
     return replace(node, **fields, updated=now)
 
 

@@ -188,13 +188,13 @@ def _names_in_cue(context: RecallContext) -> tuple[list[WordRun], dict[str, list
 
 
 def _topics_of_cue(context: RecallContext, nodes: Mapping[str, Node]) -> list[str]:
-    """Returns the ids of the nodes whose name or alias is the whole cue, but for words that only ask.
+    """Returns the ids of the nodes whose name, alias or topic is the whole cue, but for words that only ask.
 
     Without such a node, those of `nodes` that are passages of a note with that title. Of several names the longest
     counts: "the storm of May" is not about May. A name of many nodes is no topic.
     """
     norms = list(dict.fromkeys(map(norm_name, possible_topics(context.cue.raw))))
-    ids = context.store.named(context.scope, norms, 0)
+    ids = _ids_by_name(context, norms, 0, MOST_WITH_NAME)
     for id_, node in nodes.items() if not ids else ():
         for title in searched_title(None, (), node.props).splitlines():
             ids.setdefault(norm_name(title), []).append(id_)
@@ -274,16 +274,27 @@ def residual_query(query: TextQuery, names: list[WordRun]) -> str:
 
 
 def nodes_named(context: RecallContext, norms: Iterable[str], each: int) -> dict[str, list[str]]:
-    """Returns the ids of the nodes with each name; `each` limits those whose name goes on with a bracket or comma.
+    """Returns the ids of the nodes with each name, then of the texts with that title or about it; `each` limits those
+    whose name goes on with a bracket or comma.
 
-    The exact spelling wins over other spellings. Names that no node has are left out.
+    The exact spelling wins over other spellings. Names that no node has are left out. A name that `each` texts share
+    leads to none of them, but still to the nodes with that name.
     """
     norms = list(norms)
     others = {norm: other_spellings(norm) for norm in norms if norm[-1:] == "s" or not norm.isascii()}
     wanted = list(dict.fromkeys([*norms, *chain.from_iterable(others.values())]))
-    ids = context.store.named(context.scope, wanted, each)
+    ids = _ids_by_name(context, wanted, each, each - 1)
     by_other = {norm: next((ids[one] for one in some if one in ids), []) for norm, some in others.items()}
     return {norm: found for norm in norms if (found := ids.get(norm) or by_other.get(norm))}
+
+
+def _ids_by_name(context: RecallContext, norms: Sequence[str], each: int, most: int) -> dict[str, list[str]]:
+    """Returns the ids of the nodes with each name, and of the texts known by it, unless these are more than `most`."""
+    ids = context.store.named(context.scope, norms, each)
+    for norm, texts in context.store.named(context.scope, norms, each, "topic").items():
+        if len(texts) <= most:
+            ids[norm] = list(dict.fromkeys([*ids.get(norm, ()), *texts]))
+    return ids
 
 
 def nodes_named_with_accents(context: RecallContext, runs: Sequence[WordRun]) -> dict[str, list[str]]:

@@ -325,8 +325,8 @@ def _is_passage(node: Node) -> bool:
 def find_repeated_hits(ranked: Iterable[Node], limit: int) -> dict[str, str]:
     """Returns ids of nodes whose words all occur in a better-ranked node, with the id of that one.
 
-    Stops after `limit` nodes that repeat nothing. Nodes with a name never count as repetitions, because two villages
-    may be described alike; nor do texts of another day outside notes, because things happen again.
+    Stops after `limit` nodes that repeat nothing. Nodes with a name or title never count as repetitions, because two
+    villages may be described alike; nor do texts of another day outside notes, because things happen again.
 
     >>> texts = "The mast fell in the storm of May.", "in May the mast fell", "The mast fell in June.", "The mast."
     >>> find_repeated_hits([Node(id_, text=text) for id_, text in zip("abcd", texts)], 4)
@@ -340,7 +340,7 @@ def find_repeated_hits(ranked: Iterable[Node], limit: int) -> dict[str, str]:
         text = fold_padded(node.text)
         words = frozenset(text.split())
         better = None
-        if node.name is None and words:
+        if node.name is None and words and not (node.source is None and "title" in node.props):
             alike = (
                 other for other, theirs, all_of in kept if (words <= all_of if len(words) >= SHORT else text == theirs)
             )

@@ -39,6 +39,7 @@ from cuetrail.text.names import (
     proper_names,
     texts_with,
 )
+from cuetrail.text.normalise import topic_names
 
 # How many edges of each start are followed, strongest first, and how many facts, most certain first.
 EDGES, FACTS = 30, 10
@@ -460,8 +461,8 @@ def _own_names(node: Node) -> str:
 
 
 def variants_of(node: Node) -> frozenset[str]:
-    """Returns the variants of a node's name and of its first aliases."""
-    if not node.aliases:
-        return name_variants(node.name) if node.name else frozenset()
-    names = [name for name in (node.name, *node.aliases[:MOST_ALIASES]) if name]
-    return frozenset[str]().union(*map(name_variants, names))
+    """Returns the variants of a node's name and of its first aliases; of a text without a name, those of its title and
+    of what it is about.
+    """
+    names = [name for name in (node.name, *node.aliases[:MOST_ALIASES]) if name] or topic_names(node.props)
+    return frozenset[str]().union(*map(name_variants, names)) if names else frozenset()

@@ -49,8 +49,8 @@ _CHECKS = (
     _Check(
         "labels",
         "tags, buckets or names are kept that no memory has",
-        "MATCH (t:CueTag|CueBucket|CueName) WHERE NOT EXISTS { (t)--() } RETURN count(t)",
-        "MATCH (t:CueTag|CueBucket|CueName) WHERE NOT EXISTS { (t)--() } DELETE t",
+        "MATCH (t:CueTag|CueBucket|CueName|CueTopic) WHERE NOT EXISTS { (t)--() } RETURN count(t)",
+        "MATCH (t:CueTag|CueBucket|CueName|CueTopic) WHERE NOT EXISTS { (t)--() } DELETE t",
     ),
     _Check(
         "counts",

@@ -16,6 +16,7 @@ from cuetrail.store.neo4j.connection import Tx, chunks, rows
 from cuetrail.store.neo4j.ids import Ids, RecordId
 from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.neo4j.schema import NAME_INDEX
+from cuetrail.store.read import NameKey
 from cuetrail.store.search import NameMatch
 from cuetrail.store.shared.tombstones import copy_test
 from cuetrail.text.names import ids_by_name
@@ -80,11 +81,12 @@ CALL (n) {{
 RETURN key, COUNT {{ (n)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "$parts")} }}, steps"""
 _DEGREES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})
 RETURN key, COUNT {{ (n)-[x:CUE_EDGE]-() WHERE {AMONG.format("x", "$parts")} }}, []"""
-_NAMED = """UNWIND $uids AS uid MATCH (m:CueName {uid: uid})<-[:CUE_NAMED]-(n) USING INDEX SEEK m:CueName(uid)
+_NAMED = """UNWIND $uids AS uid MATCH (m:{0} {{uid: uid}})<-[:{1}]-(n) USING INDEX SEEK m:{0}(uid)
 RETURN m.norm, n.key, n.id, n.part"""
 _QUALIFIED = """UNWIND $begun AS begun UNWIND [begun[0] + ' (', begun[0] + ', '] AS start
-MATCH (m:CueName) WHERE m.uid STARTS WITH start MATCH (m)<-[:CUE_NAMED]-(n:CueNode)
+MATCH (m:{0}) WHERE m.uid STARTS WITH start MATCH (m)<-[:{1}]-(n:CueNode)
 RETURN begun[1], m.norm, n.key, n.id, n.part"""
+_NAME_LABELS: dict[NameKey, tuple[str, str]] = {"name": ("CueName", "CUE_NAMED"), "topic": ("CueTopic", "CUE_KNOWN")}
 _BESIDE = """UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) WHERE n.file IS NOT NULL AND n.seq >= 0
 CALL (n) {{
   MATCH (o:CueNode) WHERE o.part = n.part AND o.file = n.file AND o.seq {}
@@ -152,13 +154,14 @@ class Reader:
         found = rows(self.tx, query, parts=self.parts, prefix=prefix, limit=limit)
         return sorted(self.ids.names(RecordId(*row) for row in found).values())
 
-    def named(self, norms: Sequence[str], qualified: int = 0) -> dict[str, list[str]]:
+    def named(self, norms: Sequence[str], qualified: int = 0, by: NameKey = "name") -> dict[str, list[str]]:
+        named, begins = _NAMED.format(*_NAME_LABELS[by]), _QUALIFIED.format(*_NAME_LABELS[by])
         uids = [uid(part, norm) for norm in dict.fromkeys(norms) if storable(norm) for part in self.parts]
-        carriers = [row for some in chunks(uids) for row in rows(self.tx, _NAMED, uids=some)]
+        carriers = [row for some in chunks(uids) for row in rows(self.tx, named, uids=some)]
         names = self.ids.names(RecordId(*row[1:]) for row in carriers)
         asked = dict.fromkeys(norm for norm in norms if qualified and storable(norm))
         begun = [[uid(part, norm), norm] for norm in asked for part in self.parts]
-        longer = [row for some in chunks(begun) for row in rows(self.tx, _QUALIFIED, begun=some)]
+        longer = [row for some in chunks(begun) for row in rows(self.tx, begins, begun=some)]
         names |= self.ids.names(RecordId(*row[2:]) for row in longer)
         exact = ((row[0], names[row[1]]) for row in carriers)
         return ids_by_name(exact, ((row[0], row[1], names[row[2]]) for row in longer), qualified)

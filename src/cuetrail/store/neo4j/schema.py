@@ -7,6 +7,7 @@ Every label begins with `Cue`, every relationship type with `CUE_`, so a memory 
     (:CueNode)-[:CUE_TAGGED|CUE_TIMED]->(:CueTag)      labels and names are per partition; timed: temporal tags
     (:CueNode)-[:CUE_FILED]->(:CueBucket)
     (:CueNode)-[:CUE_NAMED]->(:CueName)
+    (:CueNode)-[:CUE_KNOWN]->(:CueTopic)       titles of texts, and names of what they are about
     (:CueNode)-[:CUE_LINKS]->(:CueLink)
     (:CueFact)-[:CUE_SUBJECT|CUE_OBJECT]->(:CueNode)
     (:CueNote)-[:CUE_ABOUT]->(:CueNode)        a note on an edge has the edge's uid in `edge`
@@ -107,9 +108,14 @@ BY_VALUE = ("CREATE INDEX cue_by_fact_said IF NOT EXISTS FOR (n:CueFact) ON (n.s
 POSITIONS = ("CREATE INDEX cue_by_node_part_file_seq IF NOT EXISTS FOR (n:CueNode) ON (n.part, n.file, n.seq)",)
 # Nodes have the words of their titles and headings, and the text index has them as fields.
 TITLES = (text_index(TEXT_INDEXES[0]),)
+TOPICS = (
+    "CREATE CONSTRAINT cue_one_topic_uid IF NOT EXISTS FOR (n:CueTopic) REQUIRE n.uid IS UNIQUE",
+    "CREATE INDEX cue_by_topic_part IF NOT EXISTS FOR (n:CueTopic) ON (n.part)",
+)
 
 MIGRATIONS: tuple[Sequence[str], ...] = (
     _first(), FACTS, (), TIME, AHEAD, SORT_KEYS, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE, POSITIONS, TITLES,
+    TOPICS,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

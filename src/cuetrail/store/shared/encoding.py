@@ -9,6 +9,7 @@ from typing import Any
 GIVEN = ("user", "auto")
 """The origins of tags that a person or a rule gave."""
 TWO64 = 1 << 64
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), check_circular=False)
 
 
 def signed(value: int) -> int:
@@ -23,4 +24,4 @@ def unsigned(value: int) -> int:
 
 def pack(value: Mapping[str, Any] | tuple[Any, ...] | list[Any]) -> str | None:
     """Returns JSON, or None for an empty value."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if value else None
+    return _ENCODER.encode(value) if value else None

@@ -15,6 +15,7 @@ from cuetrail.model import Edge, Node
 from cuetrail.store.shared.tombstones import TombstoneMatch, match_texts
 from cuetrail.store.transaction import WriteTransaction
 from cuetrail.store.write import Batch
+from cuetrail.text.titles import topics_in
 
 Matches = Mapping[str, TombstoneMatch]
 
@@ -41,7 +42,7 @@ def match_fields(tx: WriteTransaction, batch: Batch, nodes: Sequence[Node]) -> d
 
 def redact_node(node: Node, matches: Matches) -> Node:
     """Returns the node without forgotten text in its name, aliases, tags and props. Its text is unchanged."""
-    if matches.keys().isdisjoint(_node_texts(node)):
+    if not matches or matches.keys().isdisjoint(_node_texts(node)):
         return node
     return replace(
         node,
@@ -115,7 +116,9 @@ def _node_texts(node: Node) -> Iterator[str]:
         yield node.name
     yield from node.aliases
     yield from (tag.display for tag in node.tag_details)
-    yield from _strings(node.props)
+    # What was read from the text is forgotten with the text.
+    read = frozenset(_strings(topics_in(node.text))) if "about" in node.props else frozenset()
+    yield from (text for text in _strings(node.props) if text not in read)
 
 
 def _edge_texts(edge: Edge) -> Iterator[str]:

@@ -24,6 +24,7 @@ from cuetrail.model import Node, Tombstone
 from cuetrail.model.ids import fingerprint
 from cuetrail.store.transaction import TombstoneTable, WriteTransaction
 from cuetrail.text.normalise import norm_name
+from cuetrail.text.titles import topics_in, without_topics_in
 
 # Shorter pieces are found in texts that have nothing to do with the forgotten one.
 SHORTEST = 12
@@ -258,8 +259,10 @@ def redact(nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> tupl
     out = {id_ for id_, one in matches.items() if not one.rest}
     unique = {node.id: node for node in nodes if node.id not in out}
     for id_ in matches.keys() - out:
-        # A fingerprint of the whole text would tell of the part that is left out.
-        unique[id_] = replace(unique[id_], text=matches[id_].rest, simhash=None)
+        # A fingerprint of the whole text would tell of the part that is left out, and so may what it is about.
+        node, rest = unique[id_], matches[id_].rest
+        props = {**topics_in(rest), **without_topics_in(node.props, node.text)} if "about" in node.props else node.props
+        unique[id_] = replace(node, text=rest, simhash=None, props=props)
     return list(unique.values()), out, matches.keys() - out
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from cuetrail.model import UNKNOWN_WEIGHT
 from cuetrail.store.sqlite import rows
-from cuetrail.store.sqlite.schema import true_given, true_name_words, true_relation_words
+from cuetrail.store.sqlite.schema import true_given, true_name_words, true_relation_words, true_topics
 from cuetrail.text.normalise import names_of
 
 REPAIR = "run `cuetrail doctor --repair`"
@@ -37,6 +37,8 @@ def names(db: sqlite3.Connection) -> Iterator[Difference]:
     """Yields what is wrong with the tables of names."""
     if _sum(db.execute("SELECT norm, key FROM names")) != _sum(_true_names(db)):
         yield "names", "the table of names differs from the nodes", REPAIR
+    if _sum(db.execute("SELECT norm, key FROM topics")) != _sum(true_topics(db)):
+        yield "names", "the table of what texts are about differs from the nodes", REPAIR
     if _sum(db.execute("SELECT part, word, key FROM name_words")) != _sum(true_name_words(db)):
         yield "names", "the table of the words of names differs from the nodes", REPAIR
 
@@ -117,11 +119,13 @@ def rebuild(db: sqlite3.Connection) -> None:
     """Makes all of these tables anew. Needs a write transaction."""
     for table in (
         "adjacency", "adjacency_tags", "degrees", "given_tags", "node_labels", "names", "name_words", "relation_words",
+        "topics",
     ):  # fmt: skip
         db.execute(f"DELETE FROM {table}")
     db.executemany("INSERT INTO given_tags VALUES (?, ?, ?)", list(true_given(db)))
     db.executemany("INSERT INTO names VALUES (?, ?)", _true_names(db))
     db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
+    db.executemany("INSERT INTO topics VALUES (?, ?)", list(true_topics(db)))
     db.executemany("INSERT INTO relation_words VALUES (?, ?, ?, ?)", list(true_relation_words(db)))
     true = list(_true_adjacency(db))
     db.executemany("INSERT INTO adjacency VALUES (?,?,?,?,?,?,?)", true)

@@ -27,7 +27,7 @@ from cuetrail.model import (
     Where,
 )
 from cuetrail.store.graph import EdgeFilter, Step, StepQuery
-from cuetrail.store.read import Record, Side
+from cuetrail.store.read import NameKey, Record, Side
 from cuetrail.store.search import NameMatch
 from cuetrail.store.shared.ids import SIGN, place_labels
 from cuetrail.store.shared.tombstones import copy_test
@@ -225,6 +225,7 @@ def partitions(db: sqlite3.Connection, scope: Scope | None) -> list[Scope]:
 SAME = "(path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"
 # At most so many names that continue another one are read.
 _MOST_QUALIFIED = 5_000
+_NAME_TABLES: dict[NameKey, str] = {"name": "names", "topic": "topics"}
 
 
 def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
@@ -401,31 +402,27 @@ class Reader:
         by_key = {row[0]: edge for row, edge in zip(found, self.made_edges(found), strict=True)}
         return {id_: by_key[key] for id_, key in keys.items() if key in by_key}
 
-    def named(self, norms: Sequence[str], qualified: int = 0) -> dict[str, list[str]]:
-        """Returns, for each normalised name, the ids of the nodes with that name or alias, in order of id.
-
-        With `qualified`, up to so many ids follow of nodes whose name continues with a bracket or a comma, such as
-        "agni (fire)" for "agni".
-        """
+    def named(self, norms: Sequence[str], qualified: int = 0, by: NameKey = "name") -> dict[str, list[str]]:
+        table = _NAME_TABLES[by]
         carriers: list[tuple[str, int, str, int]] = []
         for some in chunks([norm for norm in dict.fromkeys(norms) if storable(norm)]):
             query = (
-                "SELECT m.norm, n.key, n.id, n.part FROM names m JOIN nodes n ON n.key = m.key"
+                f"SELECT m.norm, n.key, n.id, n.part FROM {table} m JOIN nodes n ON n.key = m.key"
                 f" WHERE m.norm IN ({marks(len(some))}) AND {self.among('n.part')}"
             )
             carriers += self.db.execute(query, some)
         names = self.ids.names(row[1:] for row in carriers)
-        longer = self._qualified(norms) if qualified else ()
+        longer = self._qualified(norms, table) if qualified else ()
         return ids_by_name(((row[0], names[row[1]]) for row in carriers), longer, qualified)
 
-    def _qualified(self, norms: Sequence[str]) -> list[tuple[str, str, str]]:
+    def _qualified(self, norms: Sequence[str], table: str) -> list[tuple[str, str, str]]:
         """Returns (name, longer name, id) of nodes whose name continues one of these with a bracket or a comma."""
         asked = json.dumps([norm for norm in dict.fromkeys(norms) if storable(norm)])
         carriers: list[tuple[str, str, int, str, int]] = []
         # The next character after " (" and ", " ends the range, so each name is one seek in the index.
         for start, end in ((" (", " )"), (", ", ",!")):
             query = (
-                "SELECT j.value, m.norm, n.key, n.id, n.part FROM json_each(?) j CROSS JOIN names m"
+                f"SELECT j.value, m.norm, n.key, n.id, n.part FROM json_each(?) j CROSS JOIN {table} m"
                 f" ON m.norm >= j.value || '{start}' AND m.norm < j.value || '{end}' JOIN nodes n ON n.key = m.key"
                 f" WHERE {self.among('n.part')} LIMIT {_MOST_QUALIFIED}"
             )

@@ -14,7 +14,7 @@ from typing import Any
 
 from cuetrail.errors import WrongVersion
 from cuetrail.store.sqlite.rows import given_names, row_sum, summed, unpack_labels, vector_sum
-from cuetrail.text.normalise import unique_terms, words_in_names
+from cuetrail.text.normalise import topics_of, unique_terms, words_in_names
 
 WordRow = tuple[int, str, int, int]
 """Partition, word, negative time, and key."""
@@ -378,9 +378,25 @@ def note_layout(db: sqlite3.Connection) -> None:
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", summed((LAYOUT, layout_sum(db))))
 
 
+def _topics(db: sqlite3.Connection) -> None:
+    """Adds the table of what texts are known by: their titles, and the names of what they are about."""
+    db.execute(
+        "CREATE TABLE IF NOT EXISTS topics (norm TEXT NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (norm, key))"
+        " WITHOUT ROWID"
+    )
+    db.execute("DELETE FROM topics")
+    db.executemany("INSERT INTO topics VALUES (?, ?)", list(true_topics(db)))
+
+
+def true_topics(db: sqlite3.Connection) -> Iterator[tuple[str, int]]:
+    """Yields the table of topics, computed from the nodes."""
+    for key, props in db.execute("SELECT key, props FROM nodes WHERE instr(props, '\"about\"')"):
+        yield from ((norm, key) for norm in topics_of(json.loads(props)))
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _named,
-    _relations, _stated, _described, _by_value, _check_sums,
+    _relations, _stated, _described, _by_value, _check_sums, _topics,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

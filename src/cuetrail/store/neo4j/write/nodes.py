@@ -18,7 +18,7 @@ from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.shared.encoding import GIVEN
 from cuetrail.store.transaction import StoredEdge, StoredNode, Topic
 from cuetrail.store.vector_space import vector_kind
-from cuetrail.text.normalise import names_of
+from cuetrail.text.normalise import names_of, topics_of
 
 _PLACE = """MERGE (p:CuePlace {uid: $uid}) ON CREATE SET p.tenant = $tenant, p.owner = $owner, p.team = $team
 SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1 RETURN p.part"""
@@ -136,11 +136,13 @@ CREATE (n)-[:{kind} {{given: row[2]}}]->(t)"""
 _BUCKETS = "UNWIND $rows AS row MERGE (t:CueBucket {uid: row[0]}) ON CREATE SET t.part = $part, t.name = row[1]"
 _FILED = """UNWIND $rows AS row MATCH (n:CueNode {key: row[0]}) MATCH (t:CueBucket {uid: row[1]})
 CREATE (n)-[:CUE_FILED]->(t)"""
-_NAMES = "UNWIND $rows AS row MERGE (t:CueName {uid: row[0]}) ON CREATE SET t.part = $part, t.norm = row[1]"
-_NAMED = """UNWIND $rows AS row MATCH (n:CueNode {key: row[0]}) MATCH (t:CueName {uid: row[1]})
-CREATE (n)-[:CUE_NAMED]->(t)"""
-_LABELS_OF = f"{_BY_KEY}-[r:CUE_TAGGED|CUE_TIMED|CUE_FILED|CUE_NAMED]->(t) WITH DISTINCT t RETURN elementId(t)"
-_DROP_LABELS = f"{_BY_KEY}-[r:CUE_TAGGED|CUE_TIMED|CUE_FILED|CUE_NAMED]->() DELETE r"
+_NAMES = "UNWIND $rows AS row MERGE (t:{} {{uid: row[0]}}) ON CREATE SET t.part = $part, t.norm = row[1]"
+_NAMED = """UNWIND $rows AS row MATCH (n:CueNode {{key: row[0]}}) MATCH (t:{} {{uid: row[1]}})
+CREATE (n)-[:{}]->(t)"""
+_LABELS_OF = (
+    f"{_BY_KEY}-[r:CUE_TAGGED|CUE_TIMED|CUE_FILED|CUE_NAMED|CUE_KNOWN]->(t) WITH DISTINCT t RETURN elementId(t)"
+)
+_DROP_LABELS = f"{_BY_KEY}-[r:CUE_TAGGED|CUE_TIMED|CUE_FILED|CUE_NAMED|CUE_KNOWN]->() DELETE r"
 DELETE_UNUSED_LABELS = "UNWIND $loose AS id MATCH (t) WHERE elementId(t) = id AND NOT EXISTS { (t)--() } DELETE t"
 _REMOVE_NODES = (
     f"{_BY_KEY}<-[:CUE_SUBJECT|CUE_OBJECT|CUE_ABOUT]-(x:CueFact|CueNote) DETACH DELETE x",
@@ -194,12 +196,19 @@ class Nodes:
             state.run(query, props)
         self._put_labels(nodes, keys)
         named = {(keys[n.id], norm) for n in nodes if n.name or n.aliases for norm in names_of(n.name, n.aliases)}
-        state.run(_NAMES, [[uid(state.partition, norm), norm] for norm in sorted({norm for _, norm in named})])
-        state.run(_NAMED, [[key, uid(state.partition, norm)] for key, norm in sorted(named)])
+        self._put_names(named, "CueName", "CUE_NAMED")
+        topics = {(keys[n.id], norm) for n in nodes if "about" in n.props for norm in topics_of(n.props)}
+        self._put_names(topics, "CueTopic", "CUE_KNOWN")
         state.labelled[state.partition] += sum(1 for n in nodes if n.tag_details or n.buckets)
         state.changed.update(keys.values())
         state.new += len(new)
         return keys
+
+    def _put_names(self, named: Collection[tuple[int, str]], label: str, relation: str) -> None:
+        """Makes nodes, given by key, found by these normalised names."""
+        part = self.state.partition
+        self.state.run(_NAMES.format(label), [[uid(part, norm), norm] for norm in sorted({norm for _, norm in named})])
+        self.state.run(_NAMED.format(label, relation), [[key, uid(part, norm)] for key, norm in sorted(named)])
 
     def _count_off(self, keys: Sequence[int]) -> None:
         """Locks the partitions of nodes about to change or go, and subtracts those with labels from the counts."""

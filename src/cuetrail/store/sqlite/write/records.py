@@ -21,7 +21,7 @@ from cuetrail.store.sqlite.index import vector_spaces
 from cuetrail.store.sqlite.reader import Ids, find_keys, label_numbers, nodes_by_key
 from cuetrail.store.sqlite.schema import EDGE_WORDS, NOTE_WORDS, WordRow, edge_word_rows, note_word_rows
 from cuetrail.store.transaction import StoredEdge, StoredFact, StoredNode, Topic
-from cuetrail.text.normalise import names_of, words_in_names
+from cuetrail.text.normalise import names_of, topics_of, words_in_names
 
 
 @dataclass(slots=True)
@@ -528,6 +528,8 @@ class Nodes:
         self.db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", by_name)
         by_word = [(part, word, keys[n.id]) for n in named for word in words_in_names(n.name, n.aliases)]
         self.db.executemany("INSERT OR IGNORE INTO name_words VALUES (?, ?, ?)", by_word)
+        topics = [(norm, keys[n.id]) for n in nodes if "about" in n.props for norm in topics_of(n.props)]
+        self.db.executemany("INSERT OR IGNORE INTO topics VALUES (?, ?)", sorted(topics))
         used = (n for n in nodes if n.life is not NEW_LIFE and n.life != NEW_LIFE)
         lives = [rows.life_row(keys[n.id], n.life) for n in used]
         self.db.executemany(rows.PUT_LIFE, lives)
@@ -566,8 +568,9 @@ class Nodes:
         """Takes nodes out of the inverted tables; a label that no node carries any more is deleted."""
         loose: dict[tuple[str, str], list[int]] = {}
         given = Counter[tuple[int, str]]()
-        for key, part, labels, name, aliases, provenance in self.db.execute(
-            f"SELECT key, part, labels, name, aliases, provenance FROM nodes WHERE key IN ({marks(len(keys))})", keys
+        columns = "key, part, labels, name, aliases, provenance, props"
+        for key, part, labels, name, aliases, provenance, props in self.db.execute(
+            f"SELECT {columns} FROM nodes WHERE key IN ({marks(len(keys))})", keys
         ).fetchall():
             tags, buckets = rows.unpack_labels(labels)
             given.subtract((part, tag) for tag in rows.given_names(tags, provenance))
@@ -576,6 +579,8 @@ class Nodes:
             aliases = json.loads(aliases) if aliases else ()
             for norm in names_of(name, aliases):
                 self.db.execute("DELETE FROM names WHERE norm = ? AND key = ?", (norm, key))
+            for norm in topics_of(json.loads(props)) if props and '"about"' in props else ():
+                self.db.execute("DELETE FROM topics WHERE norm = ? AND key = ?", (norm, key))
             for word in words_in_names(name, aliases):
                 self.db.execute("DELETE FROM name_words WHERE part = ? AND word = ? AND key = ?", (part, word, key))
         ids = label_ids(self.db, loose)

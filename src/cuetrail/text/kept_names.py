@@ -51,6 +51,7 @@ _ADJECTIVE = re.compile(
 _AND = re.compile(r" (?:y|e) ")
 _MOST_HUMPS = 3
 _SHORTEST = 3
+_LONG_VERB = 6
 # An ordinary noun is a name if its document writes it as one this often.
 _OFTEN = 3
 
@@ -103,6 +104,8 @@ def _inflected_kind(low: str) -> WordKind:
             continue
         if any(stem in _NO_TOPIC or stem in ORDINARY_NOUNS for stem in (bare, bare + "e", bare[:-1])):
             return "other"
+    if len(low) > _LONG_VERB and low.endswith("ize"):
+        return "other"
     rest = re.sub(r"^(?:re|un|auto|pre|dis|de)-?", "", low)
     return "other" if rest != low and len(rest) > 3 and rest in OTHER_WORDS else "name"
 
@@ -196,6 +199,10 @@ class _Evidence:
             return False
         if kind == "noun":
             return not word.isupper() and self.inside(word) >= _OFTEN and not self.is_small(word)
-        if word.isupper() or not word[1:].islower():
+        if word.isupper():
             return True
+        if not word[1:].islower():
+            # Made of ordinary words, as WorkingDirectory, it may be an option or a class.
+            ordinary = all(word_kind(hump) != "name" for hump in _HUMPS.findall(word))
+            return not ordinary or self.inside(word) > 0
         return self.inside(word) > 0 and not self.is_small(word)

@@ -58,9 +58,8 @@ def _is_bare(block: chunk.MarkdownBlock) -> bool:
 
 
 def _first_heading(parts: list[Part]) -> str:
-    """Returns the heading that is the title: the first of level 1, unless text precedes it and others follow."""
-    headings = [part.props["heading"] for part in parts if part.level == 1]
-    heading = headings[0] if headings and (len(headings) == 1 or parts[0].level == 1) else ""
+    """Returns the heading of level 1 with which a note begins, "" if it begins with text: then it names a section."""
+    heading = parts[0].props["heading"] if parts and parts[0].level == 1 else ""
     return _MARKED.sub(lambda m: m[1] or m[2] or "", heading).strip()
 
 

@@ -557,3 +557,32 @@ def test_a_dry_run_tells_what_it_would_write_to_the_mirror(filled: Memory, tmp_p
     (change,) = dry.passes[-1].changes
     assert change.startswith(f"~ {tmp_path / 'brain'}: ")
     assert counts(dry) == counts(filled.dream())
+
+
+def test_an_atom_has_at_most_five_automatic_labels_about_topics(memory: Memory) -> None:
+    names = (
+        "Grace Hopper",
+        "Ada Lovelace",
+        "Alan Turing",
+        "Emmy Noether",
+        "Marie Curie",
+        "Lise Meitner",
+        "Ines Okafor",
+    )
+    for name in names:
+        memory.add(name=name, kind="person", at=MONDAY)
+    memory.add(f"We met {', '.join(names)}.", id="a", tags=["mine"], at=MONDAY)
+    memory.add(f"They saw {', '.join(names)} too.", id="b", at=MONDAY)
+    memory.dream()
+    assert len(of_origin(memory, "a", "auto") | of_origin(memory, "a", "infected")) == 5
+    assert of_origin(memory, "a", "user") == {"mine"}
+
+
+def test_words_in_addresses_code_and_link_targets_give_no_label(memory: Memory) -> None:
+    memory.add(name="Wingbeat", kind="project", at=MONDAY)
+    for id_, text in enumerate(
+        ("see https://wingbeat.org/x", "run `wingbeat`", "[[the plan|wingbeat.plan]]", "a@wingbeat.org")
+    ):
+        memory.add(text, id=str(id_), at=MONDAY)
+    memory.dream(only=["infection"])
+    assert [of_origin(memory, str(id_), "infected") for id_ in range(4)] == [set()] * 4

@@ -104,13 +104,13 @@ def _proposals(text: str) -> list[str]:
     """Returns at most CANDIDATES names and key phrases, without repeats, those that the text has most often first."""
     text = displayed(text)
     found: dict[str, str] = {}
-    named = [name for name in kept_names.find([text])[0] if _is_about(text, name)]
+    named = [name for name in kept_names.find([text])[0] if is_about(text, name)]
     for phrase in (*sorted(named, key=lambda name: -text.count(name)), *keyphrases.find(text)):
         found.setdefault(norm_name(phrase), phrase)
     return list(found.values())[:CANDIDATES]
 
 
-def _is_about(text: str, name: str) -> bool:
+def is_about(text: str, name: str) -> bool:
     """True if a text is about a name, and does not only mention it: it has it twice or near its start, or is short."""
     return len(text) <= SHORT or text.find(name) < OPENING or text.count(name) > 1
 

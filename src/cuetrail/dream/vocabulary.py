@@ -19,6 +19,7 @@ from cuetrail.store.dream import Book, Entry, Named, Writes
 from cuetrail.store.ports import Store
 from cuetrail.text.kept_names import word_kind
 from cuetrail.text.normalise import folded, norm_name
+from cuetrail.text.word_lists import VAGUE_NOUNS
 
 # The number of words cached per memory. The partitions with the most recent dreams are kept.
 MOST_CACHED = 50_000
@@ -219,9 +220,9 @@ def _by_name(one: Named) -> Iterator[tuple[Order, TagWord]]:
 
 
 def _by_tag(tag: str) -> Iterator[tuple[Order, TagWord]]:
-    """Yields the words of a tag as they occur in texts, if they are distinctive and no verb or adjective."""
+    """Yields the words of a tag as they occur in texts, if they are distinctive, no verb, adjective or vague noun."""
     word = norm_name(tag.replace("_", " "))
-    if is_distinctive(word) and (" " in word or word_kind(word) != "other"):
+    if is_distinctive(word) and (" " in word or (word_kind(word) != "other" and word not in VAGUE_NOUNS)):
         yield (1, tag, ""), _tag_word(word, Tag(tag, tag, "infected"))
 
 

@@ -240,7 +240,10 @@ _LONE_ADJECTIVE = re.compile(
 )
 """A single adjective, cut off from its noun."""
 
-_QUALIFIER = re.compile(r" (?:of|for|to|in|at|on|with|behind|by|from|that|which|who|between|under|over|without)\b.*$")
+_QUALIFIER = re.compile(
+    r" (?:of|for|to|in|at|on|with|behind|by|from|that|which|who|between|under|over|without|written|based|designed"
+    r"|specialized|implementing|providing)\b.*$"
+)
 
 # Predicates whose value is a place.
 _PLACE_PREDICATES = ("lives_in", "works_at", "based_in", "located_in", "born_in")
@@ -429,10 +432,17 @@ def _categories(given: str) -> Iterator[str]:
             # "a package for the creation, study and use of": the list is cut, so only what it qualifies is certain.
             value = _QUALIFIER.sub("", value)
         head = _QUALIFIER.sub("", value.casefold()).split()
-        cut = value.endswith(" fan") or value[-2:-1] == " " or (_LONE_ADJECTIVE.match(value) and f"{value}," in given)
+        cut = value.endswith(" fan") or value[-2:-1] == " " or _is_lone_adjective(value, given)
         judged = not OPINION_WORDS.isdisjoint(head) or not PRONOUNS_OF_TALK.isdisjoint(value.casefold().split())
         if head and not cut and not judged and not head[0].endswith("est") and _ends_in_noun(head):
             yield value
+
+
+def _is_lone_adjective(value: str, given: str) -> bool:
+    """True if a value is an adjective, or two, cut off from its noun at a comma or bracket: "a fast, small tool"."""
+    if f"{value}," not in given and f"{value} (" not in given:
+        return False
+    return _LONE_ADJECTIVE.match(value) is not None or (" " not in value and word_kind(value) == "other")
 
 
 def _ends_in_noun(head: Sequence[str]) -> bool:
@@ -472,7 +482,8 @@ def _values(given: str, split: bool = False) -> Iterator[str]:
 
 
 _DANGLING = re.compile(
-    r"(?: (?:for|to|of|in|on|with|and|or|from|by|that|which|the|an?|is|are|called|both|including|such as))+$"
+    r"(?: (?:for|to|of|in|on|with|and|or|from|by|that|which|the|an?|is|are|called|both|including|such as|like"
+    r"|written|based|specialized|designed))+$"
 )
 _MARKUP = re.compile(r"!?\[\[(?:([^\[\]|]*)\|)?([^\[\]|]*)\]\]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 

@@ -1,6 +1,6 @@
 """Finds hashtags in prose, by Obsidian's rules, and links to other notes: `[[wikilinks]]` and relative Markdown links.
 
->>> find_tags("#radio and #field/notes, not issue #12, C# or https://x.org/#top")
+>>> find_tags("#radio and #field/notes, not issue #12, C#, the colours #fff and #43b02a or https://x.org/#top")
 ('radio', 'field/notes')
 >>> find_links("See [[people/Ada Lovelace#Work|Ada]], ![[plan]] and [why](../notes/radio%20log.md).")
 ('Ada Lovelace', 'plan', 'radio log')
@@ -19,6 +19,8 @@ _TAG = re.compile(
     r"(?:(?<=[\s(*_,;>|])|\A)#([^\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]{1,200})"
 )
 _MARK = re.compile(r"#[^\s#]")
+# Colours of CSS: six or eight hexadecimal digits, or three with a digit, or three equal letters.
+_COLOUR = re.compile(r"(?i:(?=[a-f]*\d)[0-9a-f]{3}|([a-f])\1\1|(?=[a-f]*\d)[0-9a-f]{6}|([a-f])\2{5}|[0-9a-f]{8})")
 _MEANING = re.compile(r"[^\d\-/_]")
 _WIKI = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
 _MARKDOWN = re.compile(
@@ -41,7 +43,7 @@ def find_tags(text: str) -> tuple[str, ...]:
         return ()
     text = _WIKI.sub(" ", prose_only(text))
     tags = (match[1].strip("/-") if match[1][-1] in "/-" else match[1] for match in _TAG.finditer(text))
-    return _unique(tag for tag in tags if _MEANING.search(tag))
+    return _unique(tag for tag in tags if _MEANING.search(tag) and not _COLOUR.fullmatch(tag))
 
 
 def find_links(text: str) -> tuple[str, ...]:

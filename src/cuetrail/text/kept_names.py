@@ -26,6 +26,7 @@ from cuetrail.text.word_lists import (
     CALENDAR_WORDS,
     COMMON_WORDS,
     FUNCTION_WORDS,
+    NAME_OPENERS,
     NO_ACRONYMS,
     STOP_WORDS,
     VAGUE_NOUNS,
@@ -51,6 +52,9 @@ _ADJECTIVE = re.compile(
 _AND = re.compile(r" (?:y|e) ")
 _MOST_HUMPS = 3
 _SHORTEST = 3
+_LONG_VERB = 6
+# A longer word in capitals is shouted, not an abbreviation.
+_LONGEST_ACRONYM = 7
 # An ordinary noun is a name if its document writes it as one this often.
 _OFTEN = 3
 
@@ -103,6 +107,8 @@ def _inflected_kind(low: str) -> WordKind:
             continue
         if any(stem in _NO_TOPIC or stem in ORDINARY_NOUNS for stem in (bare, bare + "e", bare[:-1])):
             return "other"
+    if len(low) > _LONG_VERB and low.endswith(("ize", "ical")):
+        return "other"
     rest = re.sub(r"^(?:re|un|auto|pre|dis|de)-?", "", low)
     return "other" if rest != low and len(rest) > 3 and rest in OTHER_WORDS else "name"
 
@@ -119,6 +125,17 @@ def is_identifier(word: str) -> bool:
         return _BRAND.fullmatch(word) is None
     humps = _HUMPS.findall(word)
     return len(humps) >= _MOST_HUMPS and "-" not in word and all(word_kind(hump) != "name" for hump in humps)
+
+
+def _is_acronym(word: str) -> bool:
+    """True for a word in capitals that is no ordinary one, and for VS, as in "VS Code"."""
+    return word.isupper() and len(word) > 1 and (word == "VS" or word_kind(word) == "name")
+
+
+def _is_loose(words: Sequence[str]) -> bool:
+    """True if the first word is an ordinary one that seems to be no part of the name: "Introduce Grafana Loki"."""
+    opens = words[0].casefold() in NAME_OPENERS and word_kind(words[1]) == "name"
+    return word_kind(words[0]) == "other" and not opens and not _is_acronym(words[0])
 
 
 class _Evidence:
@@ -163,9 +180,9 @@ class _Evidence:
         if self.is_run(f"New {name}") and not self.is_run(name):
             words = ["New", *words]
         whole = len(words)
-        while len(words) > 1 and word_kind(words[0]) == "other" and not self._is_title(words):
+        while len(words) > 1 and _is_loose(words) and not self._is_title(words):
             words = words[1:]
-        if len(words) < whole and all(word_kind(word) != "name" for word in words):
+        if len(words) < whole and all(word_kind(word) != "name" and not _is_acronym(word) for word in words):
             return
         if words and (self._is_name(words[0]) if len(words) == 1 else self._is_phrase(words)):
             yield " ".join(words)
@@ -178,9 +195,9 @@ class _Evidence:
 
     def _is_phrase(self, words: Sequence[str]) -> bool:
         """True if several words are one name: not all are ordinary, or the document has them within a sentence."""
-        if any(is_identifier(word) for word in words if word[0].isalnum()):
+        if any(is_identifier(word) for word in words if word[0].isalnum()) or len(words[-1]) == 1:
             return False
-        kinds = [word_kind(word) for word in words]
+        kinds = ["name" if _is_acronym(word) else word_kind(word) for word in words]
         if kinds[-1] == "other" and not words[-1].isupper():
             return self.inside(" ".join(words)) > 1
         if "name" in kinds:
@@ -196,6 +213,12 @@ class _Evidence:
             return False
         if kind == "noun":
             return not word.isupper() and self.inside(word) >= _OFTEN and not self.is_small(word)
-        if word.isupper() or not word[1:].islower():
+        if word.isupper():
+            return len(word) <= _LONGEST_ACRONYM
+        if not word[1:].islower() and word[0].islower():
             return True
+        if not word[1:].islower():
+            # Made of ordinary words, as WorkingDirectory, it may be an option or a class.
+            ordinary = all(word_kind(hump) != "name" for hump in _HUMPS.findall(word))
+            return not ordinary or self.inside(word) > 0
         return self.inside(word) > 0 and not self.is_small(word)

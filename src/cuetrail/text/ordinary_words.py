@@ -875,7 +875,7 @@ _NOUNS = """
     year years yeast yoga yogurt youth zebra zero zest zip zombie zone zones zucchini
 """
 
-VERBS = frozenset(_VERBS.split())
+VERBS = frozenset(_VERBS.split()) | {"suspend", "shutdown", "reboot"}
 """Ordinary verbs, without their forms in -ing and -ed."""
 
 OTHER_WORDS = frozenset(_OTHERS.split()) | VERBS

@@ -78,6 +78,7 @@ def prose_only(text: str) -> str:
 # A wikilink shows the part behind the bar. Dendron has the text first and then the dotted name of the note.
 _WIKILINK = re.compile(r"!?\[\[(?:([^\[\]|\n]{0,300})\|)?([^\[\]|\n]{1,300})\]\]")
 _DOTTED_NAME = re.compile(r"\s*(?:\w+://\S*|[\w-]+(?:\.[\w-]+)+(?:#\S*)?)\s*")
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+")
 _HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,500}>|<!--.{0,2000}?-->", re.DOTALL)
 
 
@@ -90,6 +91,8 @@ def displayed(text: str) -> str:
     if "[[" in text:
         text = _WIKILINK.sub(_shown_of_link, text)
     text = prose_only(text)
+    if "@" in text:
+        text = _EMAIL.sub(_blank, text)
     return _HTML_TAG.sub(_blank, text) if "<" in text else text
 
 

@@ -178,7 +178,7 @@ OPINION_WORDS = _words(
     winner loser success failure given start end way option candidate choice alternative fit solution nightmare dream
     bargain no-brainer blessing headache deal step pleasure surprise risk challenge key week weeks day days hour hours
     minute minutes month months year years couple few little tad half while part goal plan idea different same other
-    perfect bad-idea priority focus exception
+    perfect bad-idea priority focus exception nut daemon beast reference
     """
 )
 """Words that judge a thing or say when or how far, instead of what it is."""
@@ -226,7 +226,8 @@ ACRONYMS_OF_TWO = _words("ai ar ui ux os ci cd pr qa hr it tv uk eu us un vr pc 
 
 VAGUE_NOUNS = _words(
     """
-    current main new different several next last first certain local general personal custom single multiple various
+    current previous core feature features creating getting main new different several next last first certain local
+    general personal custom single multiple various
     extra additional specific ability action addition amount answer area aspect aspects attempt back background base
     basis beginning behavior
     behaviour benefit benefits bottom bunch case cases category center change changes chance choice class code column
@@ -242,8 +243,8 @@ VAGUE_NOUNS = _words(
     section sections sense sentence series set sets setting settings setup side sign site size solution solutions sort
     source space spot stage start state statement status step steps string structure stuff style subject support syntax
     system table tag tags target task tasks template term terms test tests text thing things thread time times title
-    titles tool tools top topic topics track type types unit update updates usage user users value values variable
-    version versions view volume way ways word words work works
+    titles tool tools top topic topics track type types unit update updates url urls usage user users value values
+    variable version versions view volume way ways word words work works
     """
 )
 """Nouns that say little about a text without another word."""
@@ -251,7 +252,8 @@ VAGUE_NOUNS = _words(
 NO_ACRONYMS = _words(
     """
     asap btw cet cest eta est edt etc faq faqs fyi gmt hh id ids imho imo kb mb gb tb lgtm mm ms na nb nope ok pdt pst
-    ps rip tba tbd tldr todo todos ttyl utc wip yyyy iirc afaik aka vs readme
+    ps rip tba tbd tldr todo todos ttyl utc wip pre post fetch myself yourself himself herself itself
+    ourselves yourselves themselves yyyy iirc afaik aka vs readme
     """
 )
 """Abbreviations that name no topic: units, time zones, remarks."""

@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from cuetrail.dream.context import DreamContext, Work
 from cuetrail.dream.passes import auto_tags
-from cuetrail.dream.tags import MOST_TOPICS, SHORT, retag
+from cuetrail.dream.tags import MOST_TOPICS, is_about, retag
 from cuetrail.dream.vocabulary import TagWords, cached_words, mark_unsettled
 from cuetrail.dream.word_matcher import Hits, TextBatch, WordMatcher, join_texts
 from cuetrail.model import PassReport, Tag
@@ -94,8 +94,8 @@ def _changed_tags(atoms: Sequence[Atom], matches: Sequence[set[str]], tags: Mapp
 def _best(atom: Atom, names: Collection[str]) -> list[str]:
     """Returns the tags that fit the text best, as many as its automatic tags leave room for.
 
-    A tag counts by how often the text has its words, and by how many words it has. A single word that a long text
-    has only once, in lower case, says too little.
+    A tag counts by how often the text has its words, and by how many words it has. A tag that a long text has only
+    once, and late, is none that it is about.
     """
     others = {tag.name for tag in atom.tags if tag.origin in ("user", "auto")}
     room = MOST_TOPICS - sum(tag.origin == "auto" and not is_path_tag(tag) for tag in atom.tags)
@@ -106,6 +106,6 @@ def _best(atom: Atom, names: Collection[str]) -> list[str]:
         words = name.replace("_", " ")
         times = small.count(words)
         # No time: another name of the node is in the text.
-        if name not in others and (" " in words or times != 1 or len(text) <= SHORT or words not in text):
+        if name not in others and (times != 1 or is_about(small, words)):
             scores[name] = max(times, 1) * (words.count(" ") + 1)
     return sorted(scores, key=lambda name: (-scores[name], name))[: max(room, 0)]

@@ -43,6 +43,8 @@ from cuetrail.text.normalise import topic_names
 
 # How many edges of each start are followed, strongest first, and how many facts, most certain first.
 EDGES, FACTS = 30, 10
+# The `via` of an edge that a dream made begins with this.
+DREAMT = "dream:"
 # A node with more edges is a hub; an edge to it carries less.
 HUB = 10
 # How many nodes that share tags with a start, but no word with the cue, become candidates.
@@ -244,9 +246,14 @@ def _name_ties(context: RecallContext, nodes: Mapping[str, Node], starts: Sequen
 
 
 def _edge_ties(context: RecallContext, _nodes: Mapping[str, Node], starts: Sequence[str]) -> Iterable[Tie]:
-    """Yields a tie for each of the strongest edges of a start; the weight of an edge to a hub is reduced."""
+    """Yields a tie for each of the strongest edges of a start; the weight of an edge to a hub is reduced.
+
+    Edges that a dream made are left out: the names in a text already lead where they lead, and with them recall was
+    never better.
+    """
     query = StepQuery(tuple(starts), EDGES, "both", EdgeFilter(), context.cue.where)
-    found = context.store.steps(context.scope, query)
+    steps_of = context.store.steps(context.scope, query).items()
+    found = {id_: [step for step in some if not (step.edge.via or "").startswith(DREAMT)] for id_, some in steps_of}
     others = sorted({step.other for steps in found.values() for step in steps})
     degrees = {id_: one.degree for id_, one in context.store.neighbours(context.scope, others, 0).items()}
     for start, steps in found.items():

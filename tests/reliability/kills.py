@@ -24,7 +24,7 @@ from pathlib import Path
 from cuetrail.store.sqlite.schema import VERSION
 from tests.reliability.failing_files import Outcome
 from tests.reliability.scripts import TASKS, Place, held, take_in
-from tests.reliability.sweep import Golden, faults_after, prepared
+from tests.reliability.sweep import Golden, faults_after, prepared, state
 from tests.store.sqlite.test_kill import crowd, either, killed_at_random
 from tests.store.sqlite.tools import Nest, Plan, Truth, a_moment, nest, open_memory
 from tests.store.sqlite.tools import held as truth_held
@@ -65,6 +65,8 @@ def _end(name: str, want: Golden, trial: Path, done: int) -> str:
     if name == "migration":
         version = _version(trial / "m")
         return "before it" if version == 2 else "after it" if version == VERSION else "amid it"
+    if name == "restore":
+        return "with the old memory" if state(trial, trial.with_name("look")) == want.states[0] else "with the new one"
     return f"{done} of {len(want.script.steps)} steps acknowledged"
 
 
@@ -98,6 +100,7 @@ def _task_faults(name: str, want: Golden, trial: Path, done: int) -> Iterator[st
     if name == "import":
         # The same call again completes an import; what is looked at then must be all of it.
         place = Place(trial)
+        yield from (f"before it was completed: {finding}" for finding in place.memory.doctor())
         take_in(place)
         if held(place.memory) != want.states[1]:
             yield "the import was not completed by the same call"
@@ -116,7 +119,7 @@ def writer(nursery: Nest, place: Path, kills: int, rng: random.Random) -> Tally:
         ops = plan.draw(truth, 12)
         acknowledged = killed_at_random(nursery.hatch("script", place / "m", ops=ops), rng, 6)
         tally.kills += 1
-        tally.ends[f"{min(acknowledged, 6)} or more acknowledged" if acknowledged > 5 else "fewer than 6"] += 1
+        tally.ends["with acknowledged writes" if acknowledged else "before the first"] += 1
         truth = _checked(place / "m", tally, {"n": (truth, ops, acknowledged)})["n"]
     return tally
 
@@ -163,9 +166,13 @@ def server(nursery: Nest, place: Path, kills: int, rng: random.Random) -> Tally:
         assert url is not None
         acknowledged: dict[str, str] = {}
         sent: dict[str, str] = {}
-        client = threading.Thread(target=_post, args=(url, f"k{tally.kills}", sent, acknowledged))
+        first = threading.Event()
+        client = threading.Thread(target=_post, args=(url, f"k{tally.kills}", sent, acknowledged, first))
         client.start()
-        a_moment(rng, 1.0)
+        # Some are killed while they open the memory, most while they write.
+        if rng.random() < 0.8:
+            first.wait(60)
+        a_moment(rng, 0.5)
         child.kill()
         client.join()
         tally.kills += 1
@@ -183,7 +190,7 @@ def server(nursery: Nest, place: Path, kills: int, rng: random.Random) -> Tally:
     return tally
 
 
-def _post(url: str, prefix: str, sent: dict[str, str], acknowledged: dict[str, str]) -> None:
+def _post(url: str, prefix: str, sent: dict[str, str], acknowledged: dict[str, str], first: threading.Event) -> None:
     """Adds until the server is gone."""
     client = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
     try:
@@ -197,6 +204,7 @@ def _post(url: str, prefix: str, sent: dict[str, str], acknowledged: dict[str, s
             assert answer.status == 200, answer.read()
             answer.read()
             acknowledged[id_] = text
+            first.set()
     except (OSError, http.client.HTTPException):
         pass
     finally:
@@ -213,8 +221,10 @@ def backup(nursery: Nest, place: Path, kills: int, rng: random.Random) -> Tally:
     while tally.kills < kills:
         path = place / f"{tally.kills}.tar"
         child = nursery.hatch("backups", place / "m", path=str(path))
+        # Every other one is killed while it replaces an earlier backup.
+        saved = [child.hear()] if tally.kills % 2 else []
         a_moment(rng, 0.3)
-        saved = child.kill()
+        saved += child.kill()
         tally.kills += 1
         tally.ends["with a backup" if path.exists() else "before the first backup"] += 1
         if saved and not path.exists():

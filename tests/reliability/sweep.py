@@ -52,16 +52,16 @@ def prepared(script: Script, place: Path) -> Golden:
     script.prepare(Place(folder))
     trial = place / f"{script.name}-trial"
     shutil.copytree(folder, trial)
-    states, here = [_state(folder, place / "look")], Place(trial)
+    states, here = [state(folder, place / "look")], Place(trial)
     for step in script.steps:
         step(here)
-        states.append(_state(trial, place / "look"))
+        states.append(state(trial, place / "look"))
     here.close()
     shutil.rmtree(trial)
     return Golden(script, folder, tuple(states), 0)
 
 
-def _state(folder: Path, look: Path) -> Held:
+def state(folder: Path, look: Path) -> Held:
     """What the memory in a folder holds, seen through a copy, so that looking changes nothing."""
     if not (folder / "m" / "memory.db").exists():
         return frozenset()

@@ -21,6 +21,7 @@ def test_given_properties_win_and_named_nodes_and_turns_have_none(memory: Memory
     assert memory.add(FILM, id="b", props={"title": "Mine"}).props == {"title": "Mine", "about": ["Mine", "Ed Wood"]}
     assert memory.add(FILM, name="Film").props == {}
     assert memory.add("Ann Lee: Ed Wood is a film.", source="chat").props == {}
+    assert memory.add("LiHua: Hey, are you there\nAnn: Yes, I am at home.").props == {}
 
 
 def test_an_edit_reads_the_new_text(memory: Memory) -> None:

@@ -93,7 +93,7 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
         _position(get("seq"), source),
         at,
         provenance or "internal",
-        _known_by(make_props(props) if props is not None else {}, kind, name, text, source),
+        _known_by(make_props(props) if props is not None else {}, kind, name, text),
         _life(get("retention"), get("confidence")),
         now,
         now,
@@ -109,14 +109,14 @@ def _position(seq: Any, source: str | None) -> int:
     return position
 
 
-def _known_by(props: dict[str, Any], kind: str, name: str | None, text: str, source: str | None) -> dict[str, Any]:
+def _known_by(props: dict[str, Any], kind: str, name: str | None, text: str) -> dict[str, Any]:
     """Returns the properties of a text without a name, with its title and the names of what it is about.
 
     Properties that are given stay. A turn of a conversation is by somebody, but not about them.
     """
     if kind != "atom" or name is not None or "about" in props:
         return props
-    if source is not None and ("speaker" in props or speaker_in(text)):
+    if "speaker" in props or speaker_in(text):
         return props
     return {**topics_in(text, props.get("title")), **props}
 

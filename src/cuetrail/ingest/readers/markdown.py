@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any
 
 from cuetrail.extract.inline import find_links
@@ -58,8 +59,9 @@ def _is_bare(block: chunk.MarkdownBlock) -> bool:
 
 
 def _first_heading(parts: list[Part]) -> str:
-    """Returns the heading of level 1 with which a note begins, "" if it begins with text: then it names a section."""
-    heading = parts[0].props["heading"] if parts and parts[0].level == 1 else ""
+    """Returns the first heading of level 1, "" if text precedes it: then it names a section."""
+    structure = takewhile(lambda part: part.level, parts)
+    heading = next((part.props["heading"] for part in structure if part.level == 1), "")
     return _MARKED.sub(lambda m: m[1] or m[2] or "", heading).strip()
 
 

@@ -23,7 +23,8 @@ def open_store(address: str) -> Store:
     """
     if on_server(address):
         return _open_server(address)
-    from cuetrail.store.sqlite import ReadOnlyStore, SqliteStore, is_read_only
+    from cuetrail.store.sqlite import SqliteStore
+    from cuetrail.store.sqlite.read_copy import ReadOnlyStore, is_read_only
 
     try:
         folder = Path(address).expanduser()

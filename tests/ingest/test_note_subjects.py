@@ -162,7 +162,7 @@ def test_a_note_of_a_team_is_not_about_what_somebody_keeps_for_himself(memory: M
     assert said(memory) == {"status": "draft", "owner": "Ines"}
 
 
-@pytest.mark.parametrize("text", ["JACQ Server uses Rust. It {}.", "---\nuses: Rust\n---\nIt {}."])
+@pytest.mark.parametrize("text", ["JACQ Server uses DuckDB. It {}.", "---\nuses: DuckDB\n---\nIt {}."])
 @pytest.mark.parametrize("first", [True, False])
 def test_what_is_stated_again_by_an_edited_file_goes_when_that_file_goes(
     memory: Memory, vault: Path, text: str, first: bool
@@ -171,7 +171,7 @@ def test_what_is_stated_again_by_an_edited_file_goes_when_that_file_goes(
     name = "JACQ Server" if text.startswith("JACQ") else one
     write(vault, memory, 0, **{one: text.format("rains"), other: text.format("pours")})
     write(vault, memory, 1, **{one: text.format("snows"), other: None})
-    assert said(memory, name) == {"uses": "Rust"}
+    assert said(memory, name) == {"uses": "DuckDB"}
     write(vault, memory, 2, **{one: None})
     assert said(memory, name) == {}
 

@@ -234,7 +234,7 @@ def test_a_text_that_states_a_superseded_fact_is_marked(ann: Memory) -> None:
     found = ask(ann, "where does Ann live now?")
     marks = {hit.node.id: hit.mark for hit in found.hits}
     assert marks == {"old": MARK, "antenna": ""}
-    assert f"[{MARK}] Ann lives in Berlin, near the park. [old]" in found.text
+    assert f"[{MARK}]\n> Ann lives in Berlin, near the park. [old]" in found.text
     assert {hit["node"]["id"]: hit["mark"] for hit in found.to_dict()["hits"]} == marks
 
 

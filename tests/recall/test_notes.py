@@ -23,7 +23,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def note(folder: Path, name: str, *sections: str) -> None:
     folder.mkdir(exist_ok=True)
-    text = "\n\n".join(f"## Part {number}\n\n{text}" for number, text in enumerate(sections))
+    # Short sections would be joined into one passage.
+    rest = " Nothing more is said here." * 20
+    text = "\n\n".join(f"## Part {number}\n\n{text}{rest}" for number, text in enumerate(sections))
     (folder / f"{name}.md").write_text(f"# {name}\n\n{text}\n", "utf-8")
 
 

@@ -149,7 +149,7 @@ class Mentioned(NamedTuple):
 
 def mentioned_subjects(context: RecallContext, anchored: TrailAnchors) -> dict[str, Mentioned]:
     """Returns the ids of the nodes that the cue names; those of which the whole cue is the name come first."""
-    found = {id_: Mentioned("", whole=True) for id_ in sorted(anchored.topics)}
+    found = {id_: Mentioned("", whole=True) for id_ in sorted(anchored.topics) if anchored.titled}
     for name in anchored.names:
         for id_ in name.ids:
             found.setdefault(id_, Mentioned(name.name, sure=name.confidence == 1))

@@ -107,7 +107,7 @@ def _inflected_kind(low: str) -> WordKind:
             continue
         if any(stem in _NO_TOPIC or stem in ORDINARY_NOUNS for stem in (bare, bare + "e", bare[:-1])):
             return "other"
-    if len(low) > _LONG_VERB and low.endswith(("ize", "ical")):
+    if len(low) > _LONG_VERB and low.endswith("ize"):
         return "other"
     rest = re.sub(r"^(?:re|un|auto|pre|dis|de)-?", "", low)
     return "other" if rest != low and len(rest) > 3 and rest in OTHER_WORDS else "name"

@@ -5,9 +5,9 @@
 
 Words that are surely no nouns, numbers and punctuation split a text into runs of words, as in RAKE (Rose and others
 2010). Two or three neighbouring words of a run are a phrase if they occur at least twice, a single rare word if it
-occurs three times. A run of two words behind a determiner ("the relay panel") is a phrase too. A phrase that occurs
-only inside a longer phrase is dropped. The score is the number of occurrences times the number of words; equal scores
-keep the order of the text.
+occurs three times. In a short text a run of two words behind a determiner ("the relay panel") is one too. A phrase that
+occurs only inside a longer phrase is dropped. The score is the number of occurrences times the number of words; equal
+scores keep the order of the text.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from cuetrail.text.word_lists import COMMON_WORDS, STOP_WORDS, VAGUE_NOUNS
 MOST = 8
 # Shorter words are ignored.
 SHORTEST_WORD = 3
+# In a longer text a phrase must occur more than once.
+SHORT = 200
 # A single word must be longer, and occur this often.
 SHORTEST_ALONE, FEWEST_ALONE = 5, 3
 Phrase = tuple[str, ...]
@@ -43,7 +45,8 @@ def find(text: str) -> tuple[str, ...]:
     words = Counter(
         word for run in runs for word in run.words if len(word) >= SHORTEST_ALONE and word_kind(word) == "name"
     )
-    alone = {tuple(run.words) for run in runs if run.determined and word_kind(run.words[-1]) == "noun"}
+    determined = (run.words for run in runs if run.determined and len(text) <= SHORT)
+    alone = {tuple(words) for words in determined if word_kind(words[-1]) == "noun"}
     counts = {pair: times for pair, times in pairs.items() if times > 1 or pair in alone}
     counts |= {(word,): times for word, times in words.items() if times >= FEWEST_ALONE}
     if len(pairs) < sum(pairs.values()):

@@ -93,7 +93,7 @@ def test_explain_says_which_hit_another_repeats(run: Run) -> None:
     run("add", "The long mast fell in the storm", "--id", "first", "--at", "2026-05-01")
     run("add", "In the storm the long mast fell", "--id", "second", "--at", "2026-05-01")
     drawn = run("recall", "the", "long", "mast", "--explain").stdout
-    assert re.search(r"repeats +(first|second), and keeps half of its score", drawn)
+    assert re.search(r"repeats +(first|second), and keeps a quarter of its score", drawn)
 
 
 def test_explain_shows_words_and_meaning_with_an_embedder(run: Run) -> None:

@@ -110,7 +110,7 @@ def test_a_conversation_that_says_more_of_the_cue_lifts_what_stands_in_it(memory
         file = tmp_path / f"{chat}.jsonl"
         file.write_text("".join(f'{{"role": "user", "content": "{text}"}}\n' for text in turns), "utf-8")
         memory.ingest(file)
-    hits = memory.recall("which pottery bowl did the kids make at the workshop?", budget=ROOM).hits
+    hits = memory.recall("which pottery bowl did the kids make at the workshop?", budget=ROOM).passages
     more, less = (hit for hit in hits if "bowl" in hit.node.text)
     assert "long.jsonl" in (more.node.source or "")
     for name in ("whole", "place"):

@@ -138,7 +138,7 @@ def test_a_neighbour_in_a_conversation_is_found_with_what_it_answers(memory: Mem
         "Which antenna shall we take?\n\n---\n\nThe short one.\n\n---\n\nUnrelated words stand here.\n", "utf-8"
     )
     memory.ingest(chat)
-    texts = [hit.node.text for hit in memory.recall("antenna", budget=ROOM).hits]
+    texts = [hit.node.text for hit in memory.recall("antenna", budget=ROOM).passages]
     assert texts[:2] == ["Which antenna shall we take?", "The short one."]
 
 

@@ -44,7 +44,7 @@ def test_what_leads_to_its_own_title_is_not_said_to_come_from_there(memory: Memo
     said = "I adopted a dog named Biscuit", "Lovely! What breed?", "A beagle.", "Biscuit ate my shoes"
     chat.write_text("".join(f'{{"role": "user", "content": "{one}"}}\n' for one in said), "utf-8")
     memory.ingest(chat)
-    found = memory.recall("What breed is Biscuit?", budget=ROOM).hits
+    found = memory.recall("What breed is Biscuit?", budget=ROOM).passages
     assert len(found) == len(said)
     for hit in found:
         assert hit.node.id not in {hop["src"] for hop in hit.why["path"]}

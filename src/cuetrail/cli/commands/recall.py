@@ -188,7 +188,7 @@ def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
     if why.get("topic"):
         yield "title", "is what you asked for, so it comes first"
     if why.get("repeats"):
-        yield "repeats", f"{short_id(why['repeats'])}, and keeps half of its score"
+        yield "repeats", f"{short_id(why['repeats'])}, and keeps a quarter of its score"
     yield "id", short_id(hit.node.id)
     yield "from", ", ".join(filter(None, (hit.node.source, utc_time(hit.node.at))))
 

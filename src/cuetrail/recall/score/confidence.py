@@ -15,6 +15,7 @@ from cuetrail.model import Node, TextQuery
 from cuetrail.recall.anchor.hybrid_search import TrailAnchors
 from cuetrail.recall.spread.trail import TrailCandidates, query_coverage
 from cuetrail.recall.stage_types import RecallContext
+from cuetrail.text.word_lists import FUNCTION_WORDS
 
 
 class Coefficients(NamedTuple):
@@ -59,7 +60,7 @@ def confidence(evidence: Evidence) -> float:
     """Returns the confidence in a hit, from 0 to 1.
 
     >>> [round(confidence(Evidence(share, 5 * share, 1 - share, 0.2, 200)), 2) for share in (0.2, 0.5, 1.0)]
-    [0.09, 0.45, 0.98]
+    [0.08, 0.49, 0.98]
     """
     by = TEXT_ALONE if evidence.gap is None else WITH_VECTORS
     small = 1 - min(evidence.candidates, MANY_CANDIDATES) / MANY_CANDIDATES
@@ -80,7 +81,7 @@ def confidence_in(best: Node, context: RecallContext, anchored: TrailAnchors, re
     of what it finds.
     """
     coverage = reached.coverage
-    if anchored.literal or anchored.titled or not coverage.weights:
+    if anchored.literal or anchored.titled or FUNCTION_WORDS.issuperset(map(str.casefold, coverage.words.values())):
         return 1.0
     covered = coverage.share(coverage.terms[best.id])
     cosines = [anchor.cosine for anchor in anchored.anchors if anchor.cosine is not None]

@@ -42,7 +42,7 @@ BEST_IN_SOURCE = 5
 # Texts with fewer words repeat another only if both are equal: their words occur in others by chance.
 SHORT = 5
 # Factor for the score of a hit that repeats a better one.
-REPEATED_HIT_FACTOR = 0.5
+REPEATED_HIT_FACTOR = 0.25
 
 # Passages are folded under the best one of their note if they are among the first `DEPTH * limit`.
 DEPTH = 3
@@ -55,7 +55,7 @@ Signals = dict[str, Values]
 def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached, *, how: Trail) -> Scored:
     """Returns the eligible candidates with the highest score, then newer, then by id.
 
-    Redundant titles are left out. Repetitions of a better hit lose half of their score. If the whole cue is the name of
+    Redundant titles are left out. Repetitions of a better hit keep a quarter of their score. If the whole cue is the name of
     a node, that node comes first, or the best passage of the note with that title.
     """
     assert isinstance(anchored, TrailAnchors), "TRAIL scores the anchors of `find_anchors`"

@@ -5,6 +5,5 @@ store.transaction, store.upkeep, store.vector_space, store.write, text.
 """
 
 from cuetrail.store.sqlite.engine import SqliteStore
-from cuetrail.store.sqlite.read_copy import ReadOnlyStore, is_read_only
 
-__all__ = ["ReadOnlyStore", "SqliteStore", "is_read_only"]
+__all__ = ["SqliteStore"]

@@ -26,10 +26,12 @@ class Retrieved(NamedTuple):
 
 
 def retrieve(memory: Memory, query: str, options: Mapping[str, Any]) -> list[Retrieved]:
-    """Returns the texts of a recall, best first, at most `limit`. Current facts that fit the query come first, in one
-    text of a line each.
+    """Returns the texts of a recall, best first, at most `limit`; none if nothing answers the query. Current facts that
+    fit the query come first, in one text of a line each.
     """
     result = memory.recall(query, **options)
+    if not result.answerable:
+        return []
     anchors = {hit.node.id for hit in result.anchors}
     hits = [
         Retrieved(hit.node.id, _text(hit), hit.score, _metadata(hit, hit.node.id in anchors)) for hit in result.hits

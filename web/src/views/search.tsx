@@ -9,7 +9,7 @@ import { Button, Empty, Failure, Icon, Loading, Told } from "../parts/basics";
 import { HitCard, MemoryHead } from "../parts/hit";
 import { learn } from "../parts/known";
 import { go, link, type Route } from "../route";
-import { count, isHeading, many, taken } from "../words";
+import { count, isHeading, many, taken, titleOf } from "../words";
 import { GraphView } from "./graph";
 
 const RECIPES = [
@@ -232,6 +232,12 @@ function Nothing({ recollection }: { recollection: Recollection }): JSX.Element 
   return (
     <Empty title="Nothing is remembered on this">
       {recollection.looked_for.length > 0 && <p>Looked for: {recollection.looked_for.join(", ")}.</p>}
+      {recollection.hits[0] && (
+        <p>
+          The nearest memory, which may be about something else:{" "}
+          <a href={link("node", recollection.hits[0].node.id)}>{titleOf(recollection.hits[0].node, 110)}</a>
+        </p>
+      )}
       <p>Try fewer or other words, forgive typos in the filters, or another recipe.</p>
     </Empty>
   );

@@ -70,7 +70,8 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
     """Find memories for a cue.
 
     All words of the CUE are one question. "Quoted words" must stand together, #tag and @bucket filter, and * at the end
-    of the last word matches any ending. If nothing is found, stderr says so and lists the words that were searched.
+    of the last word matches any ending. If nothing answers, stderr says so, lists the words that were searched, and
+    shows the nearest memory.
     """
     recipe, walk_options = _tag_walk_options(options)
     budget = budget_of(options)
@@ -84,7 +85,7 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
             found = memory.tag_walk(" ".join(cue), **walk_options, **arguments)
     for line in (*found.notices, *_relaxed_notices(found)):
         run.notice(line)
-    if run.json or found.text:
+    if run.json or (found.answerable and found.text):
         run.result(found.to_dict(), _explained_text(found) if explain else found.text)
     else:
         # To stderr: a program that reads stdout must not take it for a memory.
@@ -118,6 +119,8 @@ def _no_result_text(found: Recollection, fuzzy: bool) -> str:
     """Returns the message for a recall without results."""
     if found.answerable:
         return "something is remembered on this, but the budget is too small to show it"
+    if found.hits and found.text:
+        return found.text
     words = ", ".join(found.looked_for)
     if not words:
         return "nothing to look for: give a word or two"

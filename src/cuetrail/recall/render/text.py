@@ -104,7 +104,7 @@ def refusal(looked_for: Sequence[str], nearest: Hit, size: int, measure: Measure
     texts = [head]
     if looked_for:
         texts.append(f"{head} Looked for: {', '.join(looked_for)}.")
-    before = f"{texts[-1]}{SEPARATOR}{NEAREST} "
+    before = f"{texts[-1]}{SEPARATOR}{NEAREST}\n"
     texts.append(before + line(nearest))
     if measure(texts[-1]) > size:
         texts[-1] = _cut(before, nearest, lambda text: measure(text) <= size) or texts[-1]

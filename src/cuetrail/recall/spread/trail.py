@@ -248,8 +248,7 @@ def _name_ties(context: RecallContext, nodes: Mapping[str, Node], starts: Sequen
 def _edge_ties(context: RecallContext, _nodes: Mapping[str, Node], starts: Sequence[str]) -> Iterable[Tie]:
     """Yields a tie for each of the strongest edges of a start; the weight of an edge to a hub is reduced.
 
-    Edges that a dream made are left out: the names in a text already lead where they lead, and with them recall was
-    never better.
+    Edges that a dream made are left out: the names in a text already lead where they lead.
     """
     query = StepQuery(tuple(starts), EDGES, "both", EdgeFilter(), context.cue.where)
     steps_of = context.store.steps(context.scope, query).items()

@@ -116,9 +116,8 @@ def recall(memory: Memory, given: Arguments) -> ToolResult:
     found = memory.recall(budget=Budget(tokens=tokens), **parse_times(given))
     if not found.answerable:
         looked = f" Looked for: {', '.join(found.looked_for)}." if found.looked_for else " Say what to look for."
-        return ToolResult(
-            fit_text(f"Nothing is remembered on this.{looked}", tokens), fit_data(_hits_json(found), tokens)
-        )
+        text = found.text or f"Nothing is remembered on this.{looked}"
+        return ToolResult(fit_text(text, tokens), fit_data(_hits_json(found), tokens))
     return ToolResult(fit_text(_recall_text(found, tokens), tokens), fit_data(_hits_json(found), tokens))
 
 
@@ -132,6 +131,7 @@ def _recall_text(found: Recollection, tokens: int) -> str:
 
 
 def _hits_json(found: Recollection) -> dict[str, Any]:
+    """Returns the facts and hits as JSON data; if they do not answer, the nearest hit alone, under another name."""
     hits = [
         {
             **node_json(hit.node),
@@ -150,8 +150,10 @@ def _hits_json(found: Recollection) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         "answerable": found.answerable,
+        "confidence": found.confidence,
         **({"facts": facts} if facts else {}),
-        "hits": hits,
+        "hits": hits if found.answerable else [],
+        **({"nearest": hits[0]} if hits and not found.answerable else {}),
         "looked_for": list(found.looked_for),
         **({"notices": list(found.notices)} if found.notices else {}),
     }
@@ -266,9 +268,11 @@ def brief_text(found: Brief) -> str:
 
 def _search(memory: Memory, given: Arguments) -> ToolResult:
     found = memory.recall(given["query"], limit=SEARCH_RESULTS) if given["query"].strip() else None
+    if found is None or not found.answerable:
+        return _json_result({"results": []})
     # A fact leads to its subject, the page of which has all of its facts.
-    facts = [(one.fact.subject, one.line) for one in found.facts] if found is not None else []
-    hits = [(hit.node.id, _marked_title(hit)) for hit in found.hits] if found is not None else []
+    facts = [(one.fact.subject, one.line) for one in found.facts]
+    hits = [(hit.node.id, _marked_title(hit)) for hit in found.hits]
     results = [{"id": id_, "title": title, "url": uri_of(id_)} for id_, title in (*facts, *hits)]
     return _json_result({"results": results[:SEARCH_RESULTS]})
 

@@ -182,7 +182,7 @@ def search(memory: Memory, given: Arguments) -> Json:
         found = memory.recall(
             given["query"], kinds=["atom"], buckets=buckets, limit=wanted, budget=_UNBOUNDED
         ) if limit > 0 else None  # fmt: skip
-        hits = found.hits if found is not None else ()
+        hits = found.passages if found is not None and found.answerable else ()
         rows = [{**memory_json(hit.node), "score": hit.score} for hit in hits]
         rows = [row for row in rows if _passes(row, condition) and (threshold is None or row["score"] >= threshold)]
         if len(rows) >= limit or len(hits) < wanted or wanted >= MOST["limit"]:

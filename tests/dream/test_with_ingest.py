@@ -10,7 +10,8 @@ FIRST = "# Receiver\n\nAsk Grace Hopper about the relay panel. #radio\n\n---\n\n
 
 def atom(memory: Memory, text: str) -> str:
     """The id of the atom with this text."""
-    found = [hit.node.id for hit in memory.recall(text, record_access=False).hits if hit.node.text.startswith(text)]
+    hits = memory.recall(text, record_access=False).passages
+    found = [hit.node.id for hit in hits if hit.node.text.startswith(text)]
     return found[0]
 
 

@@ -305,8 +305,9 @@ class Simulation:
     def ingest(self) -> Step:
         """Takes in a file; what an earlier version of it said and this one does not is gone."""
         owner = self.chance.randrange(self.clients)
-        source, words = f"file{owner}-{self.chance.randrange(3)}.txt", [self.word() + str(n) for n in range(3)]
-        content = "\n\n".join(self.text(word) for word in words)
+        source, words = f"file{owner}-{self.chance.randrange(3)}.md", [self.word() + str(n) for n in range(3)]
+        # A rule keeps paragraphs from being joined into one passage.
+        content = "\n\n---\n\n".join(self.text(word) for word in words)
 
         def apply(model: Model) -> None:
             for id_ in [id_ for id_, t in model.texts.items() if (t.client, t.source) == (owner, source)]:

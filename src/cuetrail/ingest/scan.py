@@ -120,7 +120,8 @@ def _files_below(top: Path, skip: Sequence[Path], errors: list[OSError]) -> Iter
 
 def leads_out(file: Path, top: Path) -> bool:
     """True if a file below a folder is a link to something outside it: it may be a file that was not meant."""
-    return file != top and file.is_symlink() and not file.resolve().is_relative_to(top.resolve())
+    # Unlike Path.is_symlink, this does not raise for a folder that may not be entered.
+    return file != top and os.path.islink(file) and not file.resolve().is_relative_to(top.resolve())  # noqa: PTH114
 
 
 def linked_files(path: Path, skip: Sequence[Path]) -> list[Path]:

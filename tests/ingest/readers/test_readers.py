@@ -346,7 +346,7 @@ def test_a_claude_export_gives_a_document_for_each_conversation(tmp_path: Path) 
 def test_a_long_turn_is_split_and_every_piece_keeps_its_speaker_and_time(tmp_path: Path) -> None:
     text = "\n\n".join("This is one sentence of several. " * 20 for _ in range(5))
     chat = one(tmp_path, "c.json", json.dumps([{"role": "user", "content": text, "timestamp": "2024-03-12"}]))
-    assert len(chat.pieces) >= 5
+    assert len(chat.pieces) >= 3
     for piece in chat.pieces:
         assert (piece.speaker, piece.at, piece.text[:6]) == ("user", DAY, "user: ")
         assert len(piece.text) <= 1400

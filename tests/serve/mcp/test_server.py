@@ -228,7 +228,7 @@ def test_the_present_home_leads_and_the_old_one_is_marked(talk: Talk) -> None:
         await one.data("memory_fact", subject="Ann", predicate="lives_in", object="Lisbon")
         text = await one.text("memory_recall", cue="where does Ann live now?")
         assert text.startswith("Ann lives in Lisbon (since ")
-        assert ": lives in Lisbon] Ann lives in Berlin. [old]" in text
+        assert ": lives in Lisbon]\n> Ann lives in Berlin. [old]" in text
         found = await one.data("memory_recall", cue="where does Ann live now?")
         assert found["facts"][0]["object"] == "Lisbon"
         assert [hit["mark"].split()[0] for hit in found["hits"]] == ["superseded"]

@@ -72,7 +72,7 @@ def restore(path: Path, directory: Path, replace: bool) -> Path | None:
     directory.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
     try:
         recover(directory)
-        with workplace(directory) as place:
+        with _disk_errors(directory), workplace(directory) as place:
             _renew(path, _unpacked(path, place))
             return _put(place, directory, replace)
     except BaseException:
@@ -80,6 +80,16 @@ def restore(path: Path, directory: Path, replace: bool) -> Path | None:
             with contextlib.suppress(OSError):
                 directory.rmdir()
         raise
+
+
+@contextlib.contextmanager
+def _disk_errors(directory: Path) -> Iterator[None]:
+    """Turns errors of the disk into MemoryError_."""
+    try:
+        yield
+    except OSError as error:
+        what = f"the backup could not be put into {directory} ({error.strerror or error})"
+        raise MemoryError_(f"{what}: check the disk and its free space, then restore again") from error
 
 
 def _unpacked(path: Path, place: Path) -> Path:

@@ -31,7 +31,7 @@ class Coefficients(NamedTuple):
 WITH_VECTORS = Coefficients(covered=1.68, matched=0.73, unseen=-2.55, gap=4.36, bias=-2.31)
 TEXT_ALONE = Coefficients(covered=2.69, matched=0.72, unseen=-2.59, gap=0.0, bias=-1.89)
 # A cue with fewer candidates is asked of a small memory. Up to this much is added for that.
-MANY_CANDIDATES, SMALL_MEMORY = 100, 3.0
+MANY_CANDIDATES, SMALL_MEMORY = 100, 4.0
 # Added if the best hit is of a time that the cue names: the words of that time need not be in its text.
 DATED = 2.0
 # How many texts are read at once to see whether any memory has a word, and how many times.

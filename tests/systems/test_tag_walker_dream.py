@@ -532,7 +532,7 @@ def test_the_mirror_is_brought_in_step_as_the_last_pass(filled: Memory, tmp_path
     report = filled.dream()
     assert [one.name for one in report.passes] == [*PASSES, "mirror"]
     assert report.passes[-1].wrote > 0
-    assert (tmp_path / "brain" / "@general" / "#punched_card").is_dir()
+    assert (tmp_path / "brain" / "@general" / "#charles_babbage").is_dir()
     assert filled.dream().passes[-1].wrote == 0
 
 

@@ -51,7 +51,7 @@ def test_an_export_carries_the_order(memory: Memory, tmp_path: Path) -> None:
     memory.export(tmp_path / "all.jsonl")
     with Memory(tmp_path / "other", embedder=None) as other:
         other.import_(tmp_path / "all.jsonl")
-        found = {hit.node.text: hit.node.seq for hit in other.recall("Ann Ben").hits}
+        found = {hit.node.text: hit.node.seq for hit in other.recall("Ann Ben").passages}
         assert found == {text: place for place, text in enumerate(TALK)}
         assert other.add("Ben: Bye.", source="chat").seq == 3
 
@@ -59,7 +59,7 @@ def test_an_export_carries_the_order(memory: Memory, tmp_path: Path) -> None:
 def test_an_answer_is_found_by_the_question_before_it(memory: Memory) -> None:
     memory.add_many([{"text": text, "source": "chat"} for text in TALK])
     memory.add_many([{"text": f"Ben: We saw a whale of {number} metres.", "source": "trip"} for number in range(9)])
-    found = memory.recall("which boat do you like?").hits
+    found = memory.recall("which boat do you like?").passages
     assert [hit.node.text for hit in found][:2] == list(TALK[:2])
     assert found[1].why["parts"]["near"] > 0
 
@@ -69,5 +69,5 @@ def test_who_speaks_is_known_from_the_text_or_from_a_property(memory: Memory, as
     for who, said in (("Ann", "I painted the boat."), ("Ben", "I painted the mast.")):
         given = {"text": said, "props": {"speaker": who}} if as_property else {"text": f"{who}: {said}"}
         memory.add(**given, source="chat", id=who)
-    found = memory.recall("what has Ben painted?").hits
+    found = memory.recall("what has Ben painted?").passages
     assert [(hit.node.id, "spoken" in hit.why["parts"]) for hit in found] == [("Ben", True), ("Ann", False)]

@@ -105,7 +105,8 @@ def _inflected_kind(low: str) -> WordKind:
         bare = low.removesuffix(ending)
         if bare == low or len(bare) < _SHORTEST:
             continue
-        if any(stem in _NO_TOPIC or stem in ORDINARY_NOUNS for stem in (bare, bare + "e", bare[:-1])):
+        stems = [stem for stem in (bare, bare + "e", bare[:-1]) if len(stem) >= _SHORTEST]
+        if any(stem in _NO_TOPIC or stem in ORDINARY_NOUNS for stem in stems):
             return "other"
     if len(low) > _LONG_VERB and low.endswith("ize"):
         return "other"

@@ -18,17 +18,18 @@ are not shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cuetrail.formulas import DAY
-from cuetrail.model import Hit, Node
+from cuetrail.model import Hit, Node, TextQuery
 from cuetrail.model.records import TITLE
 from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, is_title, redundant_titles
-from cuetrail.recall.score.confidence import confidence_in
-from cuetrail.recall.spread.trail import TrailCandidates
+from cuetrail.recall.spread.trail import TrailCandidates, query_coverage
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
-from cuetrail.recall.weights import Trail, Weights, is_bare, is_in_note
+from cuetrail.recall.weights import Evidence, Trail, Weights, confidence, is_bare, is_in_note
 from cuetrail.text.names import fold, fold_padded, speaker_in
+from cuetrail.text.word_lists import FUNCTION_WORDS
 
 SECOND_HOP = ("link", "hop", "left", "further")
 ASSOCIATIVE = ("walk", *SECOND_HOP)
@@ -44,6 +45,8 @@ SHORT = 5
 # Factor for the score of a hit that repeats a better one.
 REPEATED_HIT_FACTOR = 0.25
 
+# How many texts are read at once to see whether any memory has a word, and how many times.
+LOOKED_AT, MOST_LOOKS = 5, 4
 # Passages are folded under the best one of their note if they are among the first `DEPTH * limit`.
 DEPTH = 3
 
@@ -222,6 +225,49 @@ def _speaker(node: Node) -> str:
 def _is_ahead(node: Node, now: int) -> bool:
     """True if a node of a file or conversation is more than a day later than now. Other nodes may be plans."""
     return node.source is not None and node.at > now + DAY
+
+
+# --- confidence
+
+
+def confidence_in(best: Node, context: RecallContext, anchored: TrailAnchors, reached: TrailCandidates) -> float:
+    """Returns the confidence that the best hit answers the cue. A cue that only filters, or names its topic, is sure
+    of what it finds.
+    """
+    coverage = reached.coverage
+    if anchored.literal or anchored.titled or FUNCTION_WORDS.issuperset(map(str.casefold, coverage.words.values())):
+        return 1.0
+    covered = coverage.share(coverage.terms[best.id])
+    cosines = [anchor.cosine for anchor in anchored.anchors if anchor.cosine is not None]
+    found = frozenset[str]().union(*coverage.terms.values())
+    missing = _unseen(context, [word for term, word in coverage.words.items() if term not in found])
+    return confidence(
+        Evidence(
+            covered,
+            covered * len(coverage.weights),
+            coverage.share([term for term, word in coverage.words.items() if word in missing]),
+            (max(cosines) - min(cosines)) / max(1 - min(cosines), 1e-9) if cosines else None,
+            len(reached.nodes),
+            best.id in anchored.dated_ids,
+        )
+    )
+
+
+def _unseen(context: RecallContext, words: Sequence[str]) -> set[str]:
+    """Returns the words that no memory contains, of those that no candidate contains."""
+    left = list(dict.fromkeys(words))
+    where = replace(context.cue.where, with_text=False)
+    for _ in range(MOST_LOOKS):
+        if not left:
+            break
+        found = context.store.text(context.scope, TextQuery(" ".join(left)), LOOKED_AT, where, nodes=True)
+        nodes = {one.id: one.node for one in found if one.node is not None}
+        seen = query_coverage(" ".join(left), nodes)
+        known = {seen.words[term] for terms in seen.terms.values() for term in terms}
+        if not known:
+            break
+        left = [word for word in left if word not in known]
+    return set(left)
 
 
 # --- reasons

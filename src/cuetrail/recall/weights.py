@@ -1,4 +1,4 @@
-"""The weights of the signals that TRAIL scores by, those of its confidence, and its other constants.
+"""The weights of the signals that TRAIL scores by, and its other constants.
 
 There is one set of weights for each kind of memory. Questions about named nodes (articles, people) often need several
 of them, which names connect. In notes and chats, the right passage contains most of the query words itself, and its
@@ -7,7 +7,6 @@ neighbours match too. If the candidates are of several kinds, the weights are mi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -151,64 +150,3 @@ class Trail:
     def is_weak(self, anchor: Anchor) -> bool:
         """True if only the vector search found it, with a cosine below `vector_floor`."""
         return anchor.bm25 is None and (anchor.cosine or 0.0) < self.vector_floor
-
-
-# --- how sure a recall is
-
-
-class Coefficients(NamedTuple):
-    """The weights of the figures of `Evidence`, and the bias."""
-
-    covered: float
-    matched: float
-    unseen: float
-    gap: float
-    bias: float
-
-
-# Fitted on development questions about two vaults of notes, and on questions about topics that neither vault has.
-WITH_VECTORS = Coefficients(covered=1.68, matched=0.73, unseen=-2.55, gap=4.36, bias=-2.31)
-TEXT_ALONE = Coefficients(covered=2.69, matched=0.72, unseen=-2.59, gap=0.0, bias=-1.89)
-# A cue with fewer candidates is asked of a small memory, which cannot be judged by the words it lacks. Up to this much
-# is added for that.
-MANY_CANDIDATES, SMALL_MEMORY = 100, 4.0
-# Added if the best hit is of a time that the cue names: the words of that time need not be in its text.
-DATED = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What speaks for the best hit.
-
-    `covered` is the share of the cue's terms that it contains, rare terms counting more, and `matched` about how many
-    these are. `unseen` is the share of terms that no memory contains. `gap` is how much closer to the cue the nearest
-    vector is than the last one found, None without vectors. `candidates` counts all candidates. `dated`: the hit is of
-    a time that the cue names.
-    """
-
-    covered: float
-    matched: float
-    unseen: float
-    gap: float | None
-    candidates: int
-    dated: bool = False
-
-
-def confidence(evidence: Evidence) -> float:
-    """Returns the confidence in a hit, from 0 to 1.
-
-    >>> [round(confidence(Evidence(share, 5 * share, 1 - share, 0.2, 200)), 2) for share in (0.2, 0.5, 1.0)]
-    [0.08, 0.49, 0.98]
-    """
-    by = TEXT_ALONE if evidence.gap is None else WITH_VECTORS
-    small = 1 - min(evidence.candidates, MANY_CANDIDATES) / MANY_CANDIDATES
-    total = (
-        by.covered * evidence.covered
-        + by.matched * evidence.matched
-        + by.unseen * evidence.unseen
-        + by.gap * (evidence.gap or 0.0)
-        + by.bias
-        + SMALL_MEMORY * small
-        + DATED * evidence.dated
-    )
-    return 1 / (1 + math.exp(-total))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail import Budget, Memory, recipes
+from cuetrail.formulas import Evidence, confidence
 from cuetrail.recall.render.text import NEAREST
-from cuetrail.recall.weights import Evidence, confidence
 
 PLACES = ("harbour", "garden", "workshop", "kitchen", "attic", "cellar", "office", "barn", "roof", "shed")
 THINGS = ("lamp", "rope", "kettle", "ladder", "engine", "table", "bucket", "mirror", "clock", "anchor")

@@ -1,6 +1,7 @@
 """Score of TRAIL: the weighted mean of fourteen signals, each from 0 to 1 and shown in the `why` of a hit.
 
-A hit that repeats a better one is weighed down: see `find_repeated_hits` and REPEATED_HIT_FACTOR.
+A hit that repeats a better one is weighed down: see `find_repeated_hits` and REPEATED_HIT_FACTOR. Hits are grouped by
+note or conversation, and `confidence_in` says how sure the first one is.
 
     blend    BM25 and cosine together                    link     a best candidate's text names it
     cover    share of the query terms it contains        hop      shares a rare name with a best candidate and
@@ -21,13 +22,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cuetrail.formulas import DAY
+from cuetrail.formulas import DAY, Evidence, confidence
 from cuetrail.model import Hit, Node, TextQuery
 from cuetrail.model.records import TITLE
 from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, is_title, redundant_titles
 from cuetrail.recall.spread.trail import TrailCandidates, query_coverage
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
-from cuetrail.recall.weights import Evidence, Trail, Weights, confidence, is_bare, is_in_note
+from cuetrail.recall.weights import Trail, Weights, is_bare, is_in_note
 from cuetrail.text.names import fold, fold_padded, speaker_in
 from cuetrail.text.word_lists import FUNCTION_WORDS
 

@@ -87,7 +87,10 @@ class Run:
             return Memory(settings.memory, scope=settings.scope, embedder=None)
 
     def _check_missing(self, address: str) -> None:
-        """Raises InputError for a missing memory. If the path holds other files, opening it raises a better error."""
+        """Raises InputError, with a similar name if there is one, for an address without `memory.db`.
+
+        Does nothing if the path is a file or has a folder `index`: opening it then raises a better error.
+        """
         path = Path(address).expanduser()
         if path.is_file() or (path / "index").exists():
             return

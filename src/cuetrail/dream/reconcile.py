@@ -143,7 +143,10 @@ def _occurrences(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
 
 
 def _cooccurrences(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
-    """Registers co-occurrence edges with an unknown share for both nodes, unless the ledger gives the same weight."""
+    """Adds co-occurrence edges to the ledger if its rows give them another weight, or none.
+
+    Such an edge gets a row for each of its nodes, with an unknown share. Both nodes are marked to be counted again.
+    """
     weights = {pair: edge.weight for edge in edges for pair in known.pairs([edge])}
     there = known.rows(Book.CO_OCCURS, {node for pair in weights for node in pair})
     for (one, other), weight in sorted(weights.items()):

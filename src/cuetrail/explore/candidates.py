@@ -261,7 +261,10 @@ def _sources_with_words(context: ExploreContext, words: str, limit: int) -> Iter
 
 
 def _names_of(node: Node) -> Sequence[str]:
-    """Returns the texts to compare with a text match: names, tags and keywords of a source, the text of an artifact."""
+    """Returns the texts to compare with a text match: name and aliases of any node.
+
+    For a source also its tags and keywords, for an artifact also its text.
+    """
     names = [*([node.name] if node.name else []), *node.aliases]
     if node.kind == "source":
         names += [tag.replace("_", " ") for tag in node.tags]

@@ -261,7 +261,10 @@ class UserEdits:
 
 
 def stated_by_files(nodes: Iterable[Node]) -> Stated:
-    """Returns the labels and properties that the files of these nodes state, by source."""
+    """Returns what files state about themselves, labels and properties, by source.
+
+    It is read from the nodes of kind `source` among these. Other nodes are ignored.
+    """
     stated = {node.source: node.props.get(FROM_FILE) for node in nodes if node.kind == "source"}
     return {source: fields for source, fields in stated.items() if isinstance(fields, dict)}
 

@@ -162,7 +162,10 @@ def page_title(sources: Sequence[str | None]) -> str:
 
 
 def render_page(title: str, atoms: Iterable[AtomText]) -> bytes:
-    """Returns a page as Markdown: a heading with id and snippet above each atom, a rule between two."""
+    """Returns a page as Markdown in UTF-8: the title, then each atom under a heading of its id and a snippet.
+
+    A rule stands between two atoms.
+    """
     return f"# {title}\n\n{SEPARATOR.join(map(_section, atoms))}\n".encode()
 
 

@@ -200,7 +200,10 @@ def _sync(
 
 
 def _plan_bundles(contents: Mapping[str | None, FileDigest], every: bool) -> list[_BundlePlan]:
-    """Returns the bundles that the mirror must have, by stem. The digest covers the atoms, the layout and placement."""
+    """Returns the bundles that the mirror must have, sorted by stem. Sources with the same stem share a bundle.
+
+    Its digest changes with the atoms of these sources, with the layout, and with `every`.
+    """
     by_stem: dict[str, list[str | None]] = {}
     for source in contents:
         by_stem.setdefault(file_stem(source), []).append(source)

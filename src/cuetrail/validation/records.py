@@ -101,7 +101,10 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
 
 
 def _position(seq: Any, source: str | None) -> int:
-    """Returns the given position in the source. Without one, the store gives the next. Raises InputError."""
+    """Returns the given position in the source. Raises InputError if it is not valid.
+
+    Without one, returns NEXT_IN_SOURCE, which the store replaces by the next position; 0 if there is no source.
+    """
     if seq is None:
         return 0 if source is None else NEXT_IN_SOURCE
     check("seq", seq)

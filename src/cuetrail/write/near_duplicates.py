@@ -35,7 +35,7 @@ _NO_HASHES: Hashes = {}
 
 
 def without_borrowed(node: Node) -> Node:
-    """Returns the node without labels borrowed from near duplicates."""
+    """Returns the node without the tags and buckets borrowed from near duplicates, and without the note of them."""
     borrowed = node.props.get(BORROWED)
     # The frontmatter of a note may have a field of this name.
     if not isinstance(borrowed, dict):

@@ -165,7 +165,10 @@ def _change_status(run: Run, word: str, what: str) -> None:
 
 
 def _fact_id(memory: Memory, word: str) -> str:
-    """Returns the id of a fact given by its id or a prefix. Raises InputError if several match, or NotFound."""
+    """Returns the id of a fact, given by it or its first digits. A word that cannot be these is returned as is.
+
+    Raises InputError if several ids begin so, NotFound if none does.
+    """
     ids = memory.fact_ids(word.lower(), limit=3) if is_id_prefix(word) else [word]
     if len(ids) > 1:
         raise InputError(f"{word!r} begins several ids of facts, give more digits")

@@ -95,7 +95,10 @@ class _Sharing:
 
 
 def _proposed(work: Work, atoms: Sequence[Atom]) -> list[tuple[Atom, tuple[Tag, ...]]]:
-    """Returns the proposed tags of each atom, best first, without indistinctive words and forgotten names."""
+    """Returns each atom with its proposed tags, best first.
+
+    Indistinctive words are left out, and so are tags that were the name of a forgotten node.
+    """
     tags = [make_tags(some, "auto") for some in propose_tags(work.context.tagger, [atom.text for atom in atoms])]
     known = {tag.name: tag.display for some in tags for tag in some}
     drop = {name for name in known if not is_distinctive(name.replace("_", " "))} | _forgotten(work, known)

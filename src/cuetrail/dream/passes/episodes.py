@@ -125,10 +125,11 @@ def _range_end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int 
 
 
 def _update(work: Work, writes: Writes, rows: Sequence[Entry], abandoned: set[int]) -> Writes:
-    """Updates the episodes of one time range and returns the writes that are not saved yet.
+    """Updates the episodes of one time range. Returns the writes that are not saved yet, for the caller to save.
 
-    `abandoned` are the numbers of episodes that atoms left. It may take several transactions. Only the last one drops
-    the marks of the range, so the next dream repeats an interrupted update.
+    `writes` are those left from earlier ranges. `abandoned` are the numbers of episodes that atoms left. A long update
+    takes several transactions. The caller adds the removal of the range's marks to the writes returned, so the next
+    dream repeats an interrupted update.
     """
     split = split_at_pauses(rows, lambda row: row.second, GAP + 1)
     clusters = [some for some in split if len(some) >= FEWEST and not _is_one_file_time(work, some)]

@@ -133,7 +133,7 @@ def _node_time(node: Mapping[str, Any]) -> int:
 
 
 def _turn(message: Any) -> Turn | None:
-    """Returns a message as a turn; None if it is not a message or has no text."""
+    """Returns a message as a turn; None if it is hidden, is not an object, or has no speaker or no text."""
     if not isinstance(message, dict) or _is_hidden(message):
         return None
     speaker = next((name for key in _SPEAKER_KEYS if (name := _name(message.get(key)))), "")

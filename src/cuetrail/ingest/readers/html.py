@@ -110,7 +110,7 @@ class _Page:
         self.apart = self.apart or tag == "hr"
 
     def close(self, tag: str) -> None:
-        """Handles a closing tag."""
+        """Handles a closing tag: ends a paragraph, heading or code block, or separates two cells of a table."""
         self.groups -= tag in _GROUPS
         self.verbatim -= tag == "pre"
         self.links -= tag == "a"

@@ -158,9 +158,10 @@ def _within(context: RecallContext, query: TextQuery, span: Span, where: Where, 
 
 
 def relax_query(context: RecallContext) -> RecallContext:
-    """Returns the context of a question with quoted phrases as plain words, and without words for the answer's form.
+    """Returns the context with quoted phrases as plain words, and without words that only say the answer's form.
 
-    Other cues stay as they are: there a phrase is a condition.
+    The context comes back unchanged if the cue ends in a prefix, or has a phrase and at most two other words: then the
+    phrase is a condition. A cue with more words is a question, and its phrase a name.
     """
     query = context.cue.query
     words = query.words.split()

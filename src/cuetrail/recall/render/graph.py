@@ -28,7 +28,10 @@ def ids_of(found: Iterable[Activation]) -> list[str]:
 
 
 def to_graph(found: Iterable[Activation], nodes: Mapping[str, Node] | None = None) -> dict[str, list[dict[str, Any]]]:
-    """Returns nodes and edges as plain data for drawing. Edges keep the direction they are stored with."""
+    """Returns the nodes that activations reached and the edges that energy took, each once, as data for drawing.
+
+    Edges keep the direction they are stored with. `nodes` gives labels and kinds.
+    """
     found, known = list(found), nodes or {}
     seeds = {one.seed for one in found}
     drawn = [

@@ -370,7 +370,9 @@ def _is_passage(node: Node) -> bool:
 
 
 def find_repeated_hits(ranked: Iterable[Node], limit: int) -> dict[str, str]:
-    """Returns ids of nodes whose words all occur in a better-ranked node, with the id of that one.
+    """Returns ids of nodes that repeat a better-ranked node, each with the id of that one.
+
+    A node repeats another if all its words occur there; with fewer than SHORT words only if the texts are equal.
 
     Stops after `limit` nodes that repeat nothing. Nodes with a name or title never count as repetitions, because two
     villages may be described alike; nor do texts of another day outside notes, because things happen again.

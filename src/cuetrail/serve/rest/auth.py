@@ -109,7 +109,10 @@ TOKEN_KEY = "cuetrail.token"
 
 
 async def authorize(request: Request, memory: LazyMemory, rules: RequestRules, needed: Access) -> Scope | None:
-    """Returns the scope of the request's token, or None for a request that needs no token. Raises Problem."""
+    """Returns the scope of the request's token; None if none was sent and the server asks for none.
+
+    Raises Problem for a missing, unknown or expired token, or one that does not allow what is `needed`.
+    """
     text = _sent_token(request)
     if not text:
         if rules.tokens_required or await memory.run_quick(lambda opened: bool(tokens(opened))):

@@ -138,7 +138,10 @@ class Service:
         self._idempotency = IdempotencyCache()
 
     async def authorize(self, request: Request, needed: Access) -> Scope | None:
-        """Returns the scope of the request's token, or None for a request that needs no token. Raises Problem."""
+        """Returns the scope of the request's token; None if none was sent and the server asks for none.
+
+        Raises Problem for a missing, unknown or expired token, or one that does not allow what is `needed`.
+        """
         return await authorize(request, self.memory, self.rules, needed)
 
     async def run(self, verb: str, scope: Scope | None, work: Callable[[Memory], T]) -> T:

@@ -87,7 +87,10 @@ def examine(connection: Connection, repair: bool, progress: Progress | None) -> 
 
 
 def _indexes(connection: Connection, repair: bool) -> list[Finding]:
-    """Returns the indexes that are missing or that the server could not build."""
+    """Returns a finding for each index that is missing or that the server could not build.
+
+    With `repair`, these indexes are made again.
+    """
     states: dict[str, str] = dict(connection.reading(lambda tx: rows(tx, _INDEXES)))
     makes = statements(connection.reading(index_state).name)
     wanted = list(makes)

@@ -138,7 +138,10 @@ class Ids:
         return self.called(found, self.find((one.id for one in found), what))
 
     def called(self, found: Iterable[RecordId], meant: Mapping[str, RecordId]) -> dict[int | str, str]:
-        """Returns the ids of records, by handle, given the record that each plain id means."""
+        """Returns the ids that records have in this scope, by handle. `meant` says which record a plain id means.
+
+        A record keeps its plain id unless that means another record. Then its owner is added: `id@@owner`.
+        """
         # No record has the id if it was deleted since it was read.
         return {
             one.handle: one.id

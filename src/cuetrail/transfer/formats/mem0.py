@@ -99,7 +99,11 @@ def _json_lines(path: Path, data: bytes, whole: ValueError, report: Report) -> I
 
 
 def _flatten(value: Any, where: str, report: Report) -> Iterator[tuple[str, Any]]:
-    """Yields single memories and relations from lists, result objects and lists of result pages."""
+    """Yields single memories and relations, each with the place where it stands, for messages.
+
+    Lists, result objects and lists of result pages are taken apart. Anything else is yielded as it is. A key that
+    should hold a list and does not is reported and left out.
+    """
     if isinstance(value, list):
         for number, row in enumerate(value, 1):
             yield from _flatten(row, f"{where} {number}", report)

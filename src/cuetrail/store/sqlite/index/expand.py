@@ -277,8 +277,9 @@ def _take_together(edges: Incident, level: Frontier, nodes: Sequence[_Small]) ->
 
 
 def _asked(nodes: Sequence[_Small], level: Frontier, sim: float) -> list[Any]:
-    """Returns number and key of each frontier node, and the rank below which an edge of this similarity may transmit
-    enough.
+    """Returns number, key and rank limit of each node, one after another in a flat list: parameters of a query.
+
+    A rank is a negative weight. Only an edge ranked below the limit can transmit enough at this similarity.
     """
     asked: list[Any] = []
     for number, key, energy, degree, _, _ in nodes:

@@ -53,7 +53,7 @@ class NodeRows:
         return len(self.keys)
 
     def take(self, rows: NDArray[Any]) -> NodeRows:
-        """Returns these rows, in this order."""
+        """Returns a table of the rows with these numbers, in this order. A number may occur twice."""
         lengths = np.diff(self.starts)[rows]
         starts = np.concatenate(([0], np.cumsum(lengths)))
         # The source position of each code: its offset in its row, plus the start of the row.

@@ -16,6 +16,8 @@ import tomllib
 import venv
 from pathlib import Path
 
+from filelock import FileLock
+
 ROOT = Path(__file__).parents[1]
 PLACE = ROOT / ".venv" / "lowest"
 PINS = PLACE / "pins.txt"
@@ -41,10 +43,15 @@ def find() -> Path:
 
 def install() -> Path:
     """Installs the lowest versions if they are not there, and returns their Python. Raises Missing if that fails."""
-    try:
-        return find()
-    except Missing:
-        venv.create(PLACE, clear=True, symlinks=True)
+    with FileLock(PLACE.with_suffix(".lock")):
+        try:
+            return find()
+        except Missing:
+            return _install()
+
+
+def _install() -> Path:
+    venv.create(PLACE, clear=True, symlinks=True)
     python = PLACE / "bin" / "python"
     command = [
         sys.executable,

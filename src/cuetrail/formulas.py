@@ -276,7 +276,7 @@ DATED = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for the best hit.
+    """Figures of the best hit of a recall.
 
     `covered` is the share of the cue's terms that it contains, rare terms counting more, and `matched` about how many
     these are. `unseen` is the share of terms that no memory contains. `gap` is how much closer to the cue the nearest

@@ -173,7 +173,7 @@ def _owner_and_short_names(context: RecallContext) -> dict[str, Mentioned]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a cue asks about one subject: the other words of the cue, and their terms.
+    """The question of a cue about one subject: the other words of the cue, and their terms.
 
     `alone`: the cue has no other words and does not ask what was said, so that the main facts are asked for. `least` is
     the share of the words that a fact with one of them in its predicate must have. `sure`: it is surely named.

@@ -91,9 +91,7 @@ def test_most_that_are_kept_are_right(vault: tuple[str, dict[str, set[str]]], ki
     judged = [said[name, kind, listed(what)] for what in drawn if (name, kind, listed(what)) in said]
     unknown = [what for what in drawn if (name, kind, listed(what)) not in said]
     assert len(judged) >= JUDGED * len(drawn), f"judge {unknown}"
-    assert sum(judged) >= PRECISION[kind] * len(judged), (
-        f"{sum(judged)} of {len(judged)} are right"
-    )
+    assert sum(judged) >= PRECISION[kind] * len(judged), f"{sum(judged)} of {len(judged)} are right"
 
 
 def test_each_verdict_is_given_once_and_with_few_words() -> None:

@@ -105,8 +105,8 @@ def _inflected_kind(low: str) -> WordKind:
         bare = low.removesuffix(ending)
         if bare == low or len(bare) < _SHORTEST:
             continue
-        stems = [stem for stem in (bare, bare + "e", bare[:-1]) if len(stem) >= _SHORTEST]
-        if any(stem in _NO_TOPIC or stem in ORDINARY_NOUNS for stem in stems):
+        roots = [root for root in (bare, bare + "e", bare[:-1]) if len(root) >= _SHORTEST]
+        if any(root in _NO_TOPIC or root in ORDINARY_NOUNS for root in roots):
             return "other"
     if len(low) > _LONG_VERB and low.endswith("ize"):
         return "other"

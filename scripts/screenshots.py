@@ -56,7 +56,7 @@ def _nothing(page: Page) -> None:
     page.wait_for_timeout(300)
 
 
-ASKED = "#/search?q=who+should+I+ask+about+the+silent+receiver%3F"
+ASKED = "#/search?q=who+traced+the+outages+to+the+cold+connector%3F"
 GRAPH = "#/search?q=silent+receiver&recipe=energy&tab=graph"
 SHOTS: list[tuple[str, str, str, Scheme, tuple[int, int], Callable[[Page], None]]] = [
     ("search", ASKED, ".walkers .hit", "light", WIDE, _why),

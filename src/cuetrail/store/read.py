@@ -48,9 +48,10 @@ Side = Literal["source", "node"]
 
 
 class ScopeVersion(NamedTuple):
-    """`writes` differs after every write to what a scope sees, `uses` after every use of it, in any process.
+    """Values that show whether a scope's view of the memory changed. `writes` differs after every write to a record the
+    scope sees, `uses` after every counted use of one, in any process.
 
-    `next_fact` is the next time at which a fact begins to hold that was stated in advance, None if there is none.
+    `next_fact` is the next time at which a fact becomes valid that was stated in advance, None if there is none.
     """
 
     writes: Hashable
@@ -119,11 +120,11 @@ class HeldAt(NamedTuple):
 
 
 class Around(NamedTuple):
-    """Asks for the facts about nodes at a time and before: of each node the `limit` most certain that hold, then the
-    `limit` that were superseded or retracted last, up to that time.
+    """Asks for the facts about nodes at a time and before: of each node the `limit` most certain that hold at the time,
+    then the `limit` superseded or retracted ones that ended last before it.
 
     Also asks for the superseded and retracted facts extracted from the nodes `refs`, last ended first, on average at
-    most `limit` of each. They come under the ids of these nodes.
+    most `limit` of each. They are returned under the ids of these nodes.
     """
 
     at: int
@@ -165,7 +166,9 @@ class Snapshot(Protocol):
     epoch: str
 
     def sources(self) -> dict[str | None, FileDigest]:
-        """Returns every file that has atoms, and None for atoms without a file."""
+        """Returns the atom count and digest of every file that has atoms, by path; under None those of atoms without a
+        file.
+        """
 
     def atoms(self, files: Sequence[str | None]) -> Iterator[AtomLabels]:
         """Yields the atoms of these files, file by file in the given order, each by sequence, then time, then id."""
@@ -189,10 +192,10 @@ class Reads(Protocol):
     def facts(
         self, scope: Scope, /, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | Around | None = None
     ) -> dict[str, list[Fact]]:
-        """Returns the facts of each subject, the fact of each id, or the user's facts extracted from each node.
+        """Returns the facts of each subject, the fact of each id, or the user's facts extracted from each node (`by`).
 
-        Those of a subject come in the order of `HeldAt`. With `held`, only those of each node that hold at a time, or
-        those `Around` it.
+        Facts of a subject are sorted as in `HeldAt`. With `held`, only facts that hold at its time are returned, or
+        those that `Around` asks for.
         """
 
     def ids(self, scope: Scope, /, prefix: str, limit: int, of: Literal["node", "fact"] = "node") -> list[str]:
@@ -209,8 +212,8 @@ class Reads(Protocol):
         """
 
     def beside(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, list[str]]:
-        """Returns, for each node of a file or conversation, the ids of the nodes directly before and behind it there,
-        by `seq`. Nodes without a position are absent, and so are those that stand alone.
+        """Returns, for each node of a file or conversation, the ids of the nodes directly before and after it there, by
+        `seq`. Nodes that are in no file or conversation, or alone in it, are absent.
         """
 
     def notes(
@@ -237,13 +240,15 @@ class Reads(Protocol):
         """
 
     def simhash_bands(self, scope: Scope, /, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
-        """Returns the nodes with each SimHash band, as (id, hash); at most `limit` per band."""
+        """Returns the nodes whose SimHash has each of these bands, as (id, SimHash); at most `limit` per band."""
 
     def copies(self, scope: Scope, /, nodes: Sequence[Node]) -> list[Node]:
         """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup."""
 
     def redacted_texts(self, scope: Scope, /, nodes: Sequence[Node]) -> dict[str, str]:
-        """Returns what tombstones leave of the texts of nodes, by id; empty if they keep a node out as a whole."""
+        """Returns what is left of the texts of nodes after removing what tombstones match, by id; an empty text for a
+        node that is kept out as a whole. Nodes that no tombstone matches are absent.
+        """
 
     def page(self, scope: Scope, /, query: PageRequest) -> list[Listed]:
         """Returns the next nodes of a list; of equal times, the last added first."""
@@ -252,28 +257,30 @@ class Reads(Protocol):
         """Returns tags or buckets that begin with a prefix: those of most nodes first, then by name."""
 
     def stats(self, scope: Scope, /) -> Stats:
-        """Counts what the scope can see."""
+        """Returns counts of the records that the scope sees."""
 
     def version(self, scope: Scope, /, now: int | None = None) -> ScopeVersion:
-        """Returns values that differ after every write, and after every use, of something the scope sees.
+        """Returns values that differ after every write, and after every use, of a record the scope sees.
 
         `next_fact` is looked up only if `now` is given.
         """
 
     def scan(self, scope: Scope, /) -> Iterator[tuple[str | None, Record]]:
-        """Yields everything the user owns, with the team it is shared with, from one consistent view."""
+        """Yields every record the user owns, each with the team it is shared with (None: private), from one consistent
+        view.
+        """
 
     def snapshot(self, scope: Scope, /) -> AbstractContextManager[Snapshot]:
-        """Opens one consistent view of the atoms a scope may be shown, however long the block takes."""
+        """Opens one consistent view of the atoms that a scope sees. It does not change while the block runs."""
 
     def vectors(
         self, scope: Scope, /, ids: Sequence[str], space: VectorSpace | None = None, of: VectorKind = "node"
     ) -> dict[str, bytes]:
-        """Returns vectors by id; none if the memory does not hold those of this space (None: whichever it holds)."""
+        """Returns vectors of records by id; {} if the memory does not hold those of `space` (None: of any model)."""
 
 
 def folder(under: str) -> str:
-    """Returns the beginning of every path below a path; empty for all paths."""
+    """Returns the prefix of every path below a folder: its path with a slash; "" for all paths."""
     return under if not under or under.endswith("/") else under + "/"
 
 
@@ -296,5 +303,5 @@ def edges_by_id(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[str, Edg
 
 
 def forgotten_ids(store: Reads, scope: Scope, nodes: Sequence[Node]) -> set[str]:
-    """Returns the ids of the nodes that tombstones keep out as a whole."""
+    """Returns the ids of those nodes that tombstones keep out as a whole."""
     return {id_ for id_, text in store.redacted_texts(scope, nodes).items() if not text}

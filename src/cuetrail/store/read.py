@@ -213,7 +213,7 @@ class Reads(Protocol):
 
     def beside(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, list[str]]:
         """Returns, for each node of a file or conversation, the ids of the nodes directly before and after it there, by
-        `seq`. Nodes that are in no file or conversation, or alone in it, are absent.
+        `seq`. Nodes without a position (`seq`) there, or alone there, are absent.
         """
 
     def notes(

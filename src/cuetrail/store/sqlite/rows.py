@@ -50,13 +50,14 @@ def hash64(data: bytes) -> int:
 
 
 class RowDamaged(ValueError):
-    """A row that differs from its checksum. `connection.explained` turns it into CorruptMemory."""
+    """Raised for a row that differs from its checksum. `connection.explained` turns it into CorruptMemory."""
 
 
 def row_sum(row: Iterable[Any]) -> int:
-    """Returns a 64-bit hash of a row of any table but `nodes` and those of vectors, without its column `check_sum`.
+    """Returns the checksum of a row, given without its column `check_sum`: a 64-bit hash. Rows of `nodes` and of the
+    tables of vectors have other checksums.
 
-    A number has the same hash as integer and as float: SQLite stores what the column has.
+    A number has the same hash as integer and as float, because the type depends on the column.
     """
     said = "\0".join([str(value) if value.__class__ is not float else _number(value) for value in row])
     return hash64(said.encode())
@@ -67,7 +68,9 @@ def _number(value: float) -> str:
 
 
 def vector_sum(key: int, vector: Any) -> int:
-    """Returns a 64-bit hash of a row of a table of vectors. In a damaged one the vector may be of another type."""
+    """Returns the checksum of a row of a table of vectors. In a damaged row `vector` may be of another type than
+    bytes.
+    """
     return hash64(b"%d\0" % key + vector) if isinstance(vector, bytes) else row_sum((key, vector))
 
 
@@ -93,7 +96,8 @@ def verified_vectors(found: Iterable[tuple[int, bytes, int]]) -> list[tuple[int,
 
 
 def check_sum(row: Sequence[Any]) -> int:
-    """Returns a 64-bit hash of a node's row without its source; it detects bits that flip on disk.
+    """Returns the checksum of a node's row, a 64-bit hash of all columns but the source; it detects bits that flip on
+    disk.
 
     `row` has the columns of `nodes` or of the NODE query.
     """
@@ -113,7 +117,9 @@ def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: An
 
 
 def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
-    """Returns the checksums of a row with its present labels and with others. Both share the slow part."""
+    """Returns the checksums of a node's row with its present labels and with the packed labels given. Both share the
+    slow part.
+    """
     key, part, id_, kind, name, text, _, aliases, old, _, *rest = row[:19]
     before = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0".encode()
     after = f"\0{_listed(*rest)}"
@@ -121,10 +127,11 @@ def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
 
 
 def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
-    """Packs tags and buckets into one text: JSON would take a fifth of the time of writing a node.
+    """Packs tags and buckets into one text; None if there are none. JSON would take a fifth of the time of writing a
+    node.
 
-    A tag that its user typed in normal form is just its name, others are name, display and origin. JSON is used only if
-    a name is empty or contains a separator; it starts with a bracket, which the other form never does.
+    A user's tag whose display equals its name is packed as the name, others as name, display and origin. JSON is used
+    only if a name is empty or contains a separator; it starts with a bracket, which the other form never does.
     """
     if not tags and not buckets:
         return None
@@ -133,7 +140,7 @@ def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
 
 
 def repacked(packed: str | None, tags: tuple[Tag, ...]) -> str | None:
-    """Replaces the tags in a packed label column (tags and buckets in one string) and keeps the buckets."""
+    """Returns packed labels with other tags and the same buckets."""
     if packed is not None and packed[0] != "[":
         buckets = packed.rpartition(_GROUP)[2]
         plain = _packed(tags, buckets) if tags or buckets else None
@@ -143,7 +150,7 @@ def repacked(packed: str | None, tags: tuple[Tag, ...]) -> str | None:
 
 
 def _packed(tags: tuple[Tag, ...], buckets: str | None) -> str | None:
-    """Packs tags in front of packed buckets; None if a name contains a separator."""
+    """Returns tags packed in front of already packed buckets; None if a name is empty or contains a separator."""
     items = [_packed_tag(tag.name, tag.display, tag.origin) for tag in tags]
     if buckets is None or None in items:
         return None
@@ -167,7 +174,7 @@ def _is_plain(name: str) -> bool:
 
 
 def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]:
-    """Reverses `pack_labels`."""
+    """Returns the tags and buckets of packed labels: the inverse of `pack_labels`."""
     if packed is None:
         return (), ()
     if packed[0] == "[":
@@ -177,12 +184,12 @@ def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]
 
 
 def given_names(tags: Iterable[Tag], provenance: str) -> set[str]:
-    """Returns the tags that people, files or rules gave a node; none for a quarantined one."""
+    """Returns the names of the tags that people, files or rules gave a node; none if the node is quarantined."""
     return {tag.name for tag in tags if tag.origin in GIVEN} if provenance != "quarantine" else set()
 
 
 def packed_tags(packed: str) -> list[str]:
-    """Returns packed tags as separate texts, which `unpack_tag` reads; equal tags have equal texts."""
+    """Returns the tags of packed labels as separate texts, for `unpack_tag`; equal tags have equal texts."""
     if packed[0] == "[":
         return [_GROUP + json.dumps(tag) for tag in json.loads(packed)[0]]
     tags = packed.partition(_GROUP)[0]
@@ -199,7 +206,7 @@ def packed_buckets(packed: str | None) -> tuple[str, ...]:
 
 @lru_cache(KEPT_TAGS)
 def unpack_tag(item: str) -> Tag:
-    """Unpacks a tag of `packed_tags`. Cached, because few tags occur very often."""
+    """Returns the tag that a text of `packed_tags` stands for. Cached, because few tags occur very often."""
     parts = json.loads(item[1:]) if item.startswith(_GROUP) else item.split(_IN)
     return Tag(parts[0], parts[0]) if len(parts) == 1 else Tag(parts[0], parts[1], parts[2])  # type: ignore[arg-type]  # an origin is what was packed as one
 
@@ -219,7 +226,7 @@ def label_names(packed: str | None) -> tuple[list[str], list[str]]:
 
 
 def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, ...]:
-    """Returns a node as a row of `nodes`."""
+    """Returns a node as a row of `nodes`, with its checksum; `source` is the key of its file."""
     aliases = pack(node.aliases)
     labels = pack_labels(node.tag_details, node.buckets)
     rest = (
@@ -239,7 +246,9 @@ def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, 
 
 
 def to_node(row: tuple[Any, ...]) -> Node:
-    """Returns a row of the NODE query as a node."""
+    """Converts a row of the NODE query to a node. Raises RowDamaged if its usage differs from its checksum; the caller
+    compares the rest.
+    """
     (
         _, _, id_, kind, name, text, _, aliases, labels, source, seq, at, provenance, simhash, props, created, updated,
         valid_from, valid_until, owner, team, salience, *life, life_sum,
@@ -255,7 +264,7 @@ def to_node(row: tuple[Any, ...]) -> Node:
 
 
 def life_row(key: int, life: Life) -> tuple[Any, ...]:
-    """Returns a node's usage state as a row of `life`."""
+    """Returns a node's usage record as a row of `life`."""
     return summed((
         key, life.salience, life.state, life.confidence, life.accesses, life.last_access, life.last_decay,
         life.interval, life.gradient, life.retention,
@@ -306,7 +315,9 @@ INSERT_SOURCE = "INSERT INTO sources (part, path, size, mtime_ns, hash, ingested
 
 
 def source_row(part: int, path: str, *file: Any) -> tuple[Any, ...]:
-    """Returns a file as the columns of INSERT_SOURCE. A path that was not ingested has only these two."""
+    """Returns a file as the columns of INSERT_SOURCE. `file` has size, time, hash and ingest time; nothing for a path
+    that was not ingested.
+    """
     # Without the key, which SQLite gives: the index of paths has it too, and SQLite's check compares both.
     return summed((part, path, *(file or (None,) * 4)))
 

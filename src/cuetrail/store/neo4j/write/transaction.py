@@ -45,7 +45,9 @@ SET p.labelled = coalesce(p.labelled, 0) + row[1]"""
 
 
 class Neo4jTransaction:
-    """A transaction that writes to the partition of a scope. `free_keys` are for new nodes."""
+    """A transaction that writes to the partition of a scope. `free_keys` are for new nodes. `store.transaction`
+    documents the methods.
+    """
 
     def __init__(self, tx: Tx, scope: Scope, free_keys: Sequence[int] = ()) -> None:
         self.tx = tx
@@ -58,7 +60,9 @@ class Neo4jTransaction:
         self.nodes = Nodes(self.state, self.edges, self.facts.topics_with_objects)
 
     def log(self, dreamed_by: str | None = None) -> None:
-        """Logs what was changed; the last thing a transaction does. `dreamed_by` names the pass that did it."""
+        """Appends the changed keys to the change log, as the last step of the transaction. `dreamed_by` names the dream
+        pass that wrote.
+        """
         self.state.run(_LABELLED, [[part, n] for part, n in sorted(self.state.labelled.items()) if n])
         log(self.tx, self.state.changed, dreamed_by, self.state.new)
 
@@ -68,7 +72,9 @@ class Neo4jTransaction:
         return {id_: one.handle for id_, one in self.ids.seek(ids, kind).items()}
 
     def find_own(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
-        """The same among the user's own records. Locks the partitions they are in."""
+        """Returns the same as `find`, but only for records that the user owns. Locks their partitions for this
+        transaction.
+        """
         found = self.ids.seek(ids, kind, mine=True)
         self.state.lock(one.part for one in found.values())
         return {id_: one.handle for id_, one in found.items()}
@@ -102,7 +108,7 @@ class Neo4jTransaction:
     def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
         self._versions(f"{_VERSIONS_OF} DELETE v", partition, ids)
 
-    # --- what refers to nodes
+    # --- records that refer to nodes
 
     def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, Handle]]) -> None:
         part = self.partition

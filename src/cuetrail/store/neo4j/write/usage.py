@@ -1,4 +1,4 @@
-"""Usage of nodes and facts: counting accesses, and decay. A new node has no properties of usage."""
+"""Usage of nodes and facts: counts accesses, and stores decay. A node that was never used has no usage properties."""
 
 from __future__ import annotations
 
@@ -54,20 +54,24 @@ def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
 
 
 class Accesses:
-    """Accesses of nodes, counted at once if the server takes them, else with the next ones."""
+    """Counts accesses of nodes: at once if the server accepts that, else together with later ones."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._waiting: deque[tuple[Scope, tuple[str, ...], int]] = deque()
 
     def add(self, scope: Scope, ids: Sequence[str], now: int) -> None:
-        """Counts one access of each node. Raises Busy or Unreachable if they must wait."""
+        """Counts one access of each node. Raises Busy or Unreachable if that failed; the access is then counted
+        later.
+        """
         if ids:
             self._waiting.append((scope, tuple(ids), now))
             self.count()
 
     def count(self) -> None:
-        """Counts the accesses that wait. Raises Busy or Unreachable if they must wait longer."""
+        """Counts the accesses that were not counted yet. Raises Busy or Unreachable if that failed; they are kept for
+        later.
+        """
         # Each access is taken by one thread, which puts it back if the server does not take it.
         taken: list[tuple[Scope, tuple[str, ...], int]] = []
         with contextlib.suppress(IndexError):
@@ -95,15 +99,15 @@ def touch_facts(reader: Reader, ids: Sequence[str], now: int) -> None:
 
 
 def _count_use(tx: Tx, partitions: Collection[int]) -> None:
-    """Counts a use of partitions; see `read.facts.version`."""
+    """Counts one use in each of these partitions; `read.facts.version` returns the counts."""
     if partitions:
         rows(tx, _COUNT_USE, parts=sorted(partitions))
 
 
 def store_decay(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
-    """Stores the decayed usage of nodes; returns the keys of those that entered or left the archive.
+    """Stores the usage records of nodes after decay; returns the keys of nodes that entered or left the archive.
 
-    A node that was used or corrected since it was read is left alone.
+    A node that was used or corrected since it was read is skipped.
     """
     wanted = {was.key: (was, life) for was, life in lives}
     there = {row[0]: _life(row[1:]) for some in chunks(sorted(wanted)) for row in rows(tx, _LIVES, keys=some)}

@@ -114,9 +114,7 @@ class NodeOutline(NamedTuple):
 
 
 class Living(NamedTuple):
-    """A node with a usage record (`life`) and the engine's own key. A node that was never used nor decayed has no such
-    record.
-    """
+    """A node with its usage record (`life`) and the engine's own key. Nodes never used nor decayed have no record."""
 
     key: int
     id: str
@@ -254,9 +252,7 @@ class PassEngine(Protocol):
         """Runs `work` in one write transaction and returns its result."""
 
     def partition(self, run: RunQuery, scope: Scope) -> int:
-        """Returns the number of the partition a scope writes to; if it does not exist yet, a number that no partition
-        has.
-        """
+        """Returns the number of the partition a scope writes to; before it exists, a number that no partition has."""
 
     def stored_ids(self, part: int, ids: Sequence[str]) -> list[str]:
         """Returns plain ids in the form that the query `keys` compares with."""
@@ -291,9 +287,7 @@ _as_pair: Callable[[Iterable[int]], tuple[int, int]] = partial(tuple.__new__, tu
 
 
 class DreamPass:
-    """One pass at work in one partition. It sees the changes logged before it began; later ones wait for the next
-    dream.
-    """
+    """One pass at work in one partition. It sees the changes logged before it began, not later ones."""
 
     def __init__(self, engine: PassEngine, scope: Scope, name: str) -> None:
         self.engine = engine
@@ -443,9 +437,7 @@ class DreamPass:
         return sorted(self.engine.names(self._rows(self.engine.queries.names)), key=itemgetter(0, 2))
 
     def tags(self) -> list[str]:
-        """Returns the names of tags that people, files or rules gave, in order; no temporal tags, nor those copied from
-        other texts.
-        """
+        """Returns the names of tags that people, files or rules gave; not temporal tags nor those copied from texts."""
         return sorted(name for (name,) in self._rows(self.engine.queries.given_tags))
 
     def tagged(self, hashes: Collection[int]) -> list[int]:
@@ -467,15 +459,11 @@ class DreamPass:
         return dict(self._of_keys(self.engine.queries.sources, keys))
 
     def linked(self, keys: Collection[int]) -> set[tuple[int, int]]:
-        """Returns (atom, node) for every edge that ingest made from one of these atoms because its text names or links
-        the node.
-        """
+        """Returns (atom, node) for each edge that ingest made from these atoms to a node that their text names."""
         return set(map(_as_pair, self._of_keys(self.engine.queries.linked, keys)))
 
     def used(self, before: int, after: int, limit: int) -> list[Living]:
-        """Returns the next `limit` nodes with keys above `after` that have a usage record and were neither used nor
-        decayed since `before`.
-        """
+        """Returns the next `limit` nodes above the key `after` whose usage record was not changed since `before`."""
         found = self._rows(self.engine.queries.used, before=before, after=after, limit=limit)
         return [Living(row[0], row[1], row[2], row[3], Life(*row[4:])) for row in found]
 
@@ -569,9 +557,7 @@ class Dreams(Protocol):
         """
 
     def partitions(self, scope: Scope | None) -> list[Scope]:
-        """Returns each partition of this user, private and by team, as the scope that writes to it; those of all users
-        if None.
-        """
+        """Returns the partitions of this user, or of all users (None), each as the scope that writes to it."""
 
     def dream_pass(self, scope: Scope, name: str) -> DreamPass:
         """Returns the pass of this name, to run in the partition that the scope writes to."""

@@ -65,8 +65,8 @@ def _within(value: int | None, low: int | None, high: int | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StepQuery:
-    """Asks, for each node of `ids`, for at most `each` edges that pass the filter `ties` and lead to a node that passes
-    `where`.
+    """Asks, for each node of `ids`, for at most `each` edges that pass `ties` and lead to a node that `where`
+    admits.
     """
 
     ids: tuple[str, ...]

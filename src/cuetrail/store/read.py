@@ -166,9 +166,7 @@ class Snapshot(Protocol):
     epoch: str
 
     def sources(self) -> dict[str | None, FileDigest]:
-        """Returns the atom count and digest of every file that has atoms, by path; under None those of atoms without a
-        file.
-        """
+        """Returns atom count and digest of every file that has atoms, by path; None stands for atoms without a file."""
 
     def atoms(self, files: Sequence[str | None]) -> Iterator[AtomLabels]:
         """Yields the atoms of these files, file by file in the given order, each by sequence, then time, then id."""
@@ -266,9 +264,7 @@ class Reads(Protocol):
         """
 
     def scan(self, scope: Scope, /) -> Iterator[tuple[str | None, Record]]:
-        """Yields every record the user owns, each with the team it is shared with (None: private), from one consistent
-        view.
-        """
+        """Yields every record the user owns, with the team it is shared with (None: private), from one view."""
 
     def snapshot(self, scope: Scope, /) -> AbstractContextManager[Snapshot]:
         """Opens one consistent view of the atoms that a scope sees. It does not change while the block runs."""

@@ -74,6 +74,4 @@ class Searches(Protocol):
         """
 
     def walk(self, scope: Scope, /, query: WalkQuery, limit: int, where: Where) -> Walk:
-        """Returns the best nodes with text that share a tag or bucket with a seed of the query and contain no word of
-        the query.
-        """
+        """Returns the best nodes with text that share a tag or bucket with a seed and contain no word of the query."""

@@ -142,9 +142,7 @@ class FactTable(Protocol):
         """Returns the facts stored under these handles."""
 
     def same_value(self, facts: Sequence[StoredFact]) -> list[StoredFact]:
-        """Returns all facts that share partition, subject, predicate and value with one of these, and possibly a few
-        others.
-        """
+        """Returns all facts that share partition, subject, predicate and value with one of these, and maybe others."""
 
     def of_topics(self, topics: Sequence[Topic]) -> list[StoredFact]:
         """Returns all facts of these topics."""
@@ -164,9 +162,7 @@ class FactTable(Protocol):
         """Returns those of these (partition, id) under which a fact is stored."""
 
     def put(self, facts: Sequence[StoredFact]) -> None:
-        """Inserts facts. One with a handle replaces the fact under it; one whose id is stored in its partition replaces
-        that fact.
-        """
+        """Inserts facts. A fact with a handle, or with the id of another one in its partition, replaces that one."""
 
     def change(self, changes: Sequence[tuple[StoredFact, Fact | None]]) -> None:
         """Replaces the content of stored facts; None removes a fact. Uses that were counted meanwhile are kept."""
@@ -184,9 +180,7 @@ class FactTable(Protocol):
         """
 
     def idle(self, keys: Collection[int]) -> list[int]:
-        """Returns those of these nodes that a rule made for a fact and that have no facts, notes or stated edges any
-        more.
-        """
+        """Returns those of these nodes that a rule made for a fact and that have no facts, notes or stated edges."""
 
 
 class WriteTransaction(Protocol):
@@ -204,22 +198,16 @@ class WriteTransaction(Protocol):
     def facts(self) -> FactTable: ...
 
     def find(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
-        """Returns, for each id, the key or handle of the record that it means in the scope, in the order given. Unknown
-        ids are absent.
-        """
+        """Returns, by id and in order, the key or handle of the record each id means here. Unknown ids are absent."""
 
     def find_own(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
         """Returns the same as `find`, but only for records that the user owns and may change."""
 
     def earlier_texts(self, partition: int, ids: Sequence[str]) -> list[tuple[str, str]]:
-        """Returns the texts that nodes of a partition had before they were corrected, as (id, text); the name if there
-        was no text.
-        """
+        """Returns the texts (or names, if without text) that nodes had before corrections, as (id, text)."""
 
     def last_versions(self, ids: Sequence[str]) -> dict[str, int]:
-        """Returns the time of the newest earlier version of each node in the partition, by id; nodes without one are
-        absent.
-        """
+        """Returns the time of the newest earlier version of each node, by id; nodes without one are absent."""
 
     def put_versions(self, versions: Sequence[Version]) -> None:
         """Stores earlier versions of nodes in the partition."""

@@ -69,8 +69,8 @@ class VectorSpaces(Protocol):
         """
 
     def missing(self, space: VectorSpace, limit: int, after: Unembedded | None = None) -> list[Unembedded]:
-        """Returns up to `limit` records, of all users, that need a vector of this model and have none: those that
-        follow `after`.
+        """Returns the next `limit` records after `after`, of all users, that lack a vector of this model but need
+        one.
         """
 
     def put(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:

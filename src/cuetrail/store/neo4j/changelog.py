@@ -34,9 +34,7 @@ def log(tx: Tx, keys: Iterable[int], dreamed_by: str | None = None, new: int = 0
 
 
 def head(tx: Tx) -> tuple[int, int]:
-    """Returns the number of the last change and its random mark, which differs between two histories with the same
-    numbers.
-    """
+    """Returns the number of the last change and its random mark, by which two histories of a memory differ."""
     found = rows(tx, HEAD)
     return (found[0][0], found[0][1] or 0) if found else (0, 0)
 

@@ -129,15 +129,11 @@ class Connection:
         self._driver.close()
 
     def reading(self, work: Callable[[Tx], T], quick: bool = False) -> T:
-        """Runs `work` in a read transaction and returns its result. With `quick`, fails if the server does not answer
-        for long.
-        """
+        """Runs `work` in a read transaction and returns its result. With `quick`, fails if the server is silent."""
         return self._run("execute_read", work, quick)
 
     def writing(self, work: Callable[[Tx], T], quick: bool = False) -> T:
-        """Runs `work` in a write transaction and returns its result. `work` may run several times; only one run takes
-        effect.
-        """
+        """Runs `work` in a write transaction and returns its result. It may run several times; one takes effect."""
         return self._run("execute_write", work, quick)
 
     def schema(self, statements: Sequence[str]) -> None:
@@ -230,9 +226,7 @@ READ_ONLY = (
 
 
 def explained(address: Address, error: BaseException) -> CuetrailError:
-    """Returns cuetrail's error for an error of the driver; it says what happened and what to do, without the
-    password.
-    """
+    """Returns cuetrail's error for one of the driver; it says what happened and what to do, without the password."""
     from neo4j import exceptions as known
 
     code = str(getattr(error, "code", None) or "")

@@ -181,9 +181,7 @@ def _is_found(kind: object, props: object) -> bool:
 
 
 def _relabel(w: WriteState, relabelled: Relabelled) -> Relabelled:
-    """Replaces the tags of those atoms that did not change since they were read. Returns the atoms it changed, with
-    their new tags.
-    """
+    """Replaces the tags of those atoms that did not change since they were read. Returns these, with their new tags."""
     put = []
     for atom, tags in relabelled:
         node, was = atom.row

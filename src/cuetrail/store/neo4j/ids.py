@@ -45,9 +45,7 @@ def partition_uid(scope: Scope) -> str:
 
 
 def scope_parameters(scope: Scope) -> dict[str, str | list[str]]:
-    """Returns the query parameters of `VISIBLE_PARTITIONS` for a scope, and `share`, by which partitions are
-    ordered.
-    """
+    """Returns the query parameters of `VISIBLE_PARTITIONS` for a scope, and `share`, which orders partitions."""
     return {"tenant": scope.tenant, "user": scope.user, "teams": list(scope.teams), "share": scope.share or ""}
 
 
@@ -130,9 +128,7 @@ class Ids:
         return {id_: known[bare, part] for id_, (bare, part) in meant.items() if part and (bare, part) in known}
 
     def keys(self, ids: Iterable[str], mine: bool = False) -> dict[str, int]:
-        """Returns the keys of nodes by id, in the given order; with `mine` only of nodes the user owns. Unknown ids are
-        absent.
-        """
+        """Returns the keys of visible nodes (with `mine`: the user's own) by id, in order. Unknown ids are absent."""
         return {id_: int(one.handle) for id_, one in self.seek(ids, mine=mine).items()}
 
     def names(self, records: Iterable[RecordId], what: str = "node") -> dict[int | str, str]:

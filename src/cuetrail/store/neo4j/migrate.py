@@ -41,9 +41,7 @@ _SET_RANK = "UNWIND $rows AS row MATCH (f:CueFact {uid: row[0]}) SET f.rank = ro
 
 
 def migrate(connection: Connection) -> None:
-    """Adds the indexes and data that the database lacks, up to VERSION. Raises WrongVersion if a newer cuetrail wrote
-    it.
-    """
+    """Adds missing indexes and data, up to VERSION. Raises WrongVersion if a newer cuetrail wrote the database."""
     version, text = connection.reading(lambda tx: rows(tx, _STATE, first=TEXT_INDEXES[0]))[0]
     if version > VERSION:
         raise WrongVersion(
@@ -130,9 +128,7 @@ WITH e LIMIT 1000 SET e.described = e.part RETURN count(e)"""
 
 
 def describe_all(connection: Connection) -> None:
-    """Sets the property `described` of every relationship that has a description; `reembed` then makes their
-    vectors.
-    """
+    """Sets the property `described` of every relationship that has a description; `reembed` makes their vectors."""
     while connection.writing(lambda tx: rows(tx, _DESCRIBE))[0][0]:
         pass
 

@@ -195,9 +195,7 @@ class Reader:
         return sorted(alike, key=lambda one: (-one.shared, one.id))[:limit]
 
     def copies(self, nodes: Sequence[Node]) -> list[Node]:
-        """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup. Reads
-        every text once.
-        """
+        """Returns the user's other nodes with the same text but for case, spacing and markup. Reads every text once."""
         lengths, is_copy = copy_test(nodes)
         if lengths is None:
             return []
@@ -219,9 +217,7 @@ class Reader:
     # --- edges
 
     def ends(self, found: Sequence[list[Any]]) -> dict[int | str, str]:
-        """Returns, by key, the ids in this scope of the nodes given in the last six columns of each row: twice key, id
-        and partition.
-        """
+        """Returns by key the ids in this scope of nodes in the last six columns: twice key, plain id and partition."""
         sides = [RecordId(*row[at:][:3]) for row in found for at in (-6, -3) if row[at] is not None]
         # Records no longer shared with this user keep their plain id.
         visible = [one for one in dict.fromkeys(sides) if one.part in self.ids.whose]

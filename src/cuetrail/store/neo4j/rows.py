@@ -56,9 +56,7 @@ def short(text: str) -> str:
 
 
 def uid(part: int, *texts: str) -> str:
-    """Returns an identifier that is unique in the whole database, made of a partition's number and one or several
-    texts.
-    """
+    """Returns an identifier, unique in the whole database, made of a partition's number and one or several texts."""
     return f"{part}:" + "\x1f".join(map(short, texts))
 
 

@@ -89,9 +89,7 @@ def _take_vectors(view: WholeMemoryView, partition: Scope, batch: Batch) -> None
 
 
 def users_of(partitions: list[Scope]) -> list[Scope]:
-    """Returns one scope per user, with all teams of the tenant, in which ids of other users' records contain their
-    owner.
-    """
+    """Returns one scope per user with all teams of the tenant, in which ids of others' records contain their owner."""
     teams: dict[str, set[str]] = {}
     for partition in partitions:
         teams.setdefault(partition.tenant, set()).update(partition.teams)
@@ -100,9 +98,7 @@ def users_of(partitions: list[Scope]) -> list[Scope]:
 
 
 def _batches(view: WholeMemoryView, user: Scope, kinds: tuple[type[Any], ...]) -> Iterator[tuple[str | None, Batch]]:
-    """Yields a user's records of these kinds in batches, each with the team of the partition it belongs to (None:
-    private).
-    """
+    """Yields a user's records of these kinds in batches, each with the team of its partition (None: private)."""
     records = ((team, record) for team, record in view.scan(user) if isinstance(record, kinds))
     while some := list(islice(records, SIZE)):
         by_team: dict[str | None, Batch] = {}
@@ -119,9 +115,7 @@ def list_of(batch: Batch, record: Record) -> list[Any]:
 
 
 def announce(store: Store, partition: Scope) -> None:
-    """Records in the ledger that a partition received records made by dreams in another memory, so that the next dream
-    registers them.
-    """
+    """Notes in the ledger that a partition got records that dreams made elsewhere; the next dream registers them."""
     # An empty write creates the partition if it is new.
     store.write(partition, Batch())
     store.dream_pass(partition, "").save(Writes(put=[(Book.IMPORTED, Entry(random.getrandbits(62)))]))

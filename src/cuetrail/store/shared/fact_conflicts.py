@@ -108,9 +108,7 @@ def _once(said: Sequence[Statement[H]]) -> list[Statement[H]]:
 
 
 def _is_as_sure(one: Statement[H], other: Statement[H]) -> bool:
-    """True if `one` covers the whole time of `other`, which is active, with at least its confidence and source
-    weight.
-    """
+    """True if `one` covers the whole time of `other`, an active one, with at least its confidence and source weight."""
     around = one.start <= other.start and other.end <= one.end and other.fact.status in ACTIVE
     return around and (one.fact.confidence, source_weight(one.fact.source)) >= (
         other.fact.confidence,
@@ -146,9 +144,7 @@ def _fitted(stated: Sequence[Stated], present: Sequence[tuple[H, Fact]], single:
 
 
 def _add(said: list[Statement[H]], stated: Stated, single: bool) -> None:
-    """Adds a stated fact to `said`, the statements of its topic, in place. A repetition of a valid statement changes
-    that one instead.
-    """
+    """Adds a stated fact to the statements `said`, in place. A repetition of a valid one changes that instead."""
     same = [one for one in said if _says(one.fact, stated)]
     new = _as_spelt(as_stated(stated.fact), same)
     if stated.settled and _is_known(same, new):
@@ -206,9 +202,7 @@ def _is_known(same: Sequence[Statement[H]], new: Fact) -> bool:
 
 
 def _reconciled(here: Fact, there: Fact) -> Fact:
-    """Merges a stored statement with its imported copy: a retraction in either counts, and so does a confirmation in
-    the import.
-    """
+    """Merges a statement with its imported copy: a retraction of either counts, so does the import's confirmation."""
     if "retracted" not in (here.status, there.status):
         return replace(here, status="confirmed") if there.status == "confirmed" else here
     if here.status == "retracted":
@@ -236,9 +230,7 @@ def _make_way(said: Statement[H], same: Sequence[Statement[H]]) -> None:
 
 
 def _is_within(one: Statement[H], said: Statement[H], same: Sequence[Statement[H]]) -> bool:
-    """True if the user's statement `said` covers the whole time of `one`, which has the same value and is then
-    redundant.
-    """
+    """True if the user's statement `said` covers the time of `one`, which has the same value and is then redundant."""
     return any(one is other for other in same) and said.start <= one.start and one.end <= said.end
 
 
@@ -272,9 +264,7 @@ def _was_taken_back(same: Sequence[Statement[H]], new: Fact) -> bool:
 
 
 def _is_one(old: Fact, new: Fact) -> bool:
-    """True if two statements of the same value count as one: both are from the same text, or a user made one of
-    them.
-    """
+    """True if two statements of the same value count as one: both from the same text, or one of them by a user."""
     return old.source_ref == new.source_ref or "user_edit" in (old.source, new.source)
 
 

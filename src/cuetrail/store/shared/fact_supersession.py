@@ -128,7 +128,7 @@ def weight(fact: Fact) -> int:
 
 
 def believed_of(facts: Sequence[Fact], single: bool) -> list[Fact]:
-    """Returns the current ones of some facts of a topic that are all valid at one time: one if `single`, else one per
+    """Returns which of these facts of a topic, all valid at one time, are current: one if `single`, else one a
     value.
     """
     if not single:
@@ -143,9 +143,7 @@ def believed_of(facts: Sequence[Fact], single: bool) -> list[Fact]:
 
 
 def stretches(said: Sequence[Statement[H]], single: bool) -> list[Stretch]:
-    """Returns the periods in which each statement is valid, in order of time. Unless `single`, all statements must have
-    the same value.
-    """
+    """Returns the periods in which each statement is valid, in order. Without `single` all must have the same value."""
     claims = [claim for number, one in enumerate(said) for claim in _claims(number, one, single)]
     # Of certain statements the later wins. Of others the earlier wins, because they end nothing.
     late = {claim: rank for rank, claim in enumerate(sorted(claims, key=lambda c: c.late))}
@@ -237,9 +235,7 @@ def _rows(said: Sequence[Statement[H]], single: bool) -> list[FactRow[H]]:
 
 
 def _planned(row: Fact, after: Fact) -> Fact:
-    """Returns the row, not marked as superseded if the value `after` begins in the future: until then the row is
-    active.
-    """
+    """Returns the row, not marked as superseded if `after` begins in the future: until then the row is active."""
     stated = as_stated(row)
     if until(row) <= max(row.created, after.created) or stated.status == "retracted":
         return row
@@ -247,9 +243,7 @@ def _planned(row: Fact, after: Fact) -> Fact:
 
 
 def _rows_of(one: Statement[H], believed: Sequence[Stretch]) -> list[FactRow[H]]:
-    """Returns a row for each period in which the statement is believed. Stored rows are reused, for the latest periods
-    first.
-    """
+    """Returns a row for each period in which the statement is valid. Stored rows are reused, latest periods first."""
     times = list(believed) or [Stretch(one.start, one.start, 0)]
     known = [pair for pair in one.rows if pair[1].object == one.fact.object]
     like = known[-1][0] if known else None
@@ -286,9 +280,7 @@ def _first_status(fact: Fact) -> FactStatus:
 
 
 def _give_ids(rows: Sequence[FactRow[H]]) -> None:
-    """Gives new rows ids that differ from all others. If two rows have the same id, the one that is valid longest keeps
-    it.
-    """
+    """Gives new rows unique ids. Of two rows with the same id, the one that is valid longest keeps it."""
     taken = {row.fact.id: row for row in rows if row.handle is not None}
     news = [row for row in rows if row.handle is None]
     for row in sorted(news, key=lambda row: (until(row.fact), begins(row.fact)), reverse=True):

@@ -27,9 +27,7 @@ SINGLE_VALUED = frozenset(
 """Predicates that have one value at a time unless declared otherwise: a new value ends the previous one."""
 
 MADE_FOR_A_FACT = {"found": "fact"}
-"""The properties of an entity that a rule created because a fact named it. It is removed when its facts are
-forgotten.
-"""
+"""The properties of an entity that a rule created because a fact named it. It is removed with its last fact."""
 
 EVER = 2**62
 
@@ -74,14 +72,10 @@ def holds(fact: Fact, at: int) -> bool:
 
 
 def value_of(fact: Fact) -> Hashable:
-    """Returns the object and the normalised value of a fact. Two facts say the same about a topic if these are
-    equal.
-    """
+    """Returns object and normalised value of a fact. Two facts of a topic say the same if these are equal."""
     return fact.object, norm_name(fact.value or "")
 
 
 def past_id(fact: Fact) -> str:
-    """Returns another id, made from the fact's id and beginning, for a period that ended: the plain id belongs to the
-    valid one.
-    """
+    """Returns another id for a period of a fact that ended, because the plain id belongs to the valid one."""
     return past_fact_id(fact.id, str(begins(fact)))

@@ -79,9 +79,7 @@ def state_facts(tx: WriteTransaction, stated: Iterable[Stated], forgotten: Colle
 
 
 def _comparable(tx: WriteTransaction, stated: Sequence[Stated], ends: Mapping[str, int]) -> list[StoredFact]:
-    """Returns the stored facts that may say the same as a stated one, and all facts of the topics of single-valued
-    ones.
-    """
+    """Returns the stored facts that may say the same as a stated one, and all facts of single-valued ones' topics."""
     known = tx.facts.with_ids([id_ for one in stated for id_ in one.ids])
     if not all(one.single for one in stated):
         known += tx.facts.same_value(known)
@@ -113,9 +111,7 @@ def refit_facts(tx: WriteTransaction, topics: Sequence[Topic], single: bool | No
 
 
 def redeclare_predicates(tx: WriteTransaction, declared: Mapping[str, bool]) -> None:
-    """Decides again which of the user's facts are valid, for predicates that now have one value at a time (True) or
-    many (False).
-    """
+    """Refits the user's facts with predicates that now have one value at a time (True) or many (False)."""
     for predicate, single in declared.items():
         refit_facts(tx, tx.facts.topics_of(predicate), single)
 

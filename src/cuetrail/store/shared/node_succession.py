@@ -27,9 +27,7 @@ Successors = Mapping[int, Successor]
 
 
 def find_successors(tx: WriteTransaction, pairs: Mapping[str, str]) -> Successors:
-    """Returns the successors of the user's own nodes. `pairs` maps old ids to new ids; pairs with an unknown id are
-    left out.
-    """
+    """Returns the successors of the user's own nodes. `pairs` maps old to new ids; unknown ones are left out."""
     old, new = tx.find_own(pairs), tx.find_own(pairs.values())
     return {old[a]: Successor(new[b], b) for a, b in pairs.items() if a in old and b in new}
 
@@ -75,9 +73,7 @@ def _moved_fact(row: StoredFact, successors: Successors) -> StoredFact:
 
 
 def _pass_edges(tx: WriteTransaction, successors: Successors) -> None:
-    """Moves stated edges to successors. One that the successor has already, or that would become a loop, is not
-    moved.
-    """
+    """Moves stated edges to successors, except one that the successor has already or that would become a loop."""
     found = sorted(tx.edges.stated(list(successors)), key=lambda row: (row.edge.created, row.handle))
     moved = [_moved_edge(row, successors) for row in found]
     taken = tx.edges.taken({(row.partition, row.edge.id) for row in moved})

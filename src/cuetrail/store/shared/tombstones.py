@@ -123,9 +123,7 @@ def letters(words: str) -> str:
 
 
 class TombstoneMatch(NamedTuple):
-    """The tombstones (hashes) that a text matches, and the rest of the text, which was not forgotten: empty if all of
-    it was.
-    """
+    """The tombstones (hashes) that a text matches, and the rest of it that was not forgotten: empty if all was."""
 
     hashes: set[str]
     rest: str
@@ -242,9 +240,7 @@ def _readings(node: Node) -> list[TextHashes]:
 
 
 def _first_match(readings: Sequence[TextHashes], known: Collection[str]) -> TombstoneMatch | None:
-    """Returns the match of a reading that leaves nothing of the text if there is one, else the first match; None
-    without one.
-    """
+    """Returns the match that leaves nothing of the text if there is one, else the first; None if there is none."""
     matches = [found for one in readings if (found := one.match(known)) is not None]
     return min(matches, key=lambda found: bool(found.rest), default=None)
 
@@ -264,9 +260,7 @@ def match_texts(table: TombstoneTable, texts: Collection[str]) -> dict[str, Tomb
 
 
 def redact(nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> tuple[list[Node], set[str], set[str]]:
-    """Returns the nodes without forgotten text, the ids of those that are kept out, and the ids of those that were
-    shortened.
-    """
+    """Returns the nodes without forgotten text, the ids of those kept out, and the ids of those shortened."""
     out = {id_ for id_, one in matches.items() if not one.rest}
     unique = {node.id: node for node in nodes if node.id not in out}
     for id_ in matches.keys() - out:
@@ -278,9 +272,7 @@ def redact(nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> tupl
 
 
 def remove_tombstones(table: TombstoneTable, nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> None:
-    """Removes the tombstones that matched these nodes, and all that forgetting these nodes would leave, so that they
-    can be stored again.
-    """
+    """Removes the tombstones that matched these nodes, and all that the nodes would leave if forgotten."""
     matched = [node for node in nodes if node.id in matches]
     table.remove({hash_ for node in matched for hash_ in (*matches[node.id].hashes, *node_tombstones(node))})
 
@@ -337,16 +329,12 @@ def _hash(kind: str, words: str) -> str:
 
 
 def _hashes(kind: str, words: str) -> list[str]:
-    """Returns the hashes under which bare words may have been forgotten: of the words, by older versions, and of the
-    letters.
-    """
+    """Returns the hashes under which bare words may have been forgotten: of the words (older versions) or letters."""
     return list(dict.fromkeys((_hash(kind, words), _tombstone(kind, words))))
 
 
 def _tombstone(kind: str, words: str) -> str:
-    """Returns the hash that bare words leave when forgotten: of their letters, or of the words if they have few
-    letters.
-    """
+    """Returns the hash that bare words leave when forgotten: of their letters, or of the words if letters are few."""
     found = letters(words)
     return _hash(f"{kind} letters", found) if len(found) >= SHORTEST else _hash(kind, words)
 
@@ -360,9 +348,7 @@ def text_tombstones(text: str, speaker: str = "", shared: Collection[str] = ()) 
 
 
 def paragraphs(text: str, speaker: str = "") -> list[str]:
-    """Returns the bare words of each paragraph of a text, and of each turn of its speaker, if they are long enough to
-    identify a text.
-    """
+    """Returns the bare words of each paragraph, and of each turn of the speaker, if they can identify a text."""
     said = re.split(rf"\n(?={re.escape(speaker)}: )", text) if speaker else [text]
     found = (bare(one, speaker) for some in said for one in _BLANK_LINE.split(some))
     return [words for words in dict.fromkeys(found) if len(words) >= SHORTEST]
@@ -404,9 +390,7 @@ def _stripped(words: str, speaker: str) -> str:
 
 
 class _Piece(NamedTuple):
-    """A normalised sentence, line or table cell, its position in the text, and the space between it and the next ("" or
-    " ").
-    """
+    """A normalised sentence, line or cell, its position in the text, and the space between it and the next."""
 
     words: str
     start: int

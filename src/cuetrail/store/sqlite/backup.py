@@ -203,9 +203,7 @@ def _healthy(truth: Path) -> bool:
 
 
 def _keep(directory: Path) -> Path:
-    """Copies a damaged memory and its write-ahead log to new names beside them; returns the path of the memory's
-    copy.
-    """
+    """Copies a damaged memory and its write-ahead log to new names beside them; returns the new path of the memory."""
     kept = directory / f"{TRUTH}.damaged-{uuid.uuid4().hex[:8]}"
     for name, ending in ((TRUTH, ""), (LOG, "-wal")):
         place = directory / name

@@ -21,9 +21,7 @@ def head(db: sqlite3.Connection) -> int:
 
 
 def position(db: sqlite3.Connection) -> tuple[str, int]:
-    """Returns the memory's epoch (its random name) and the number of the last change. An index is up to date if it has
-    both.
-    """
+    """Returns the memory's epoch (its random name) and the number of the last change, which an index must contain."""
     epoch, seq = db.execute(f"SELECT {POSITION}").fetchone()
     return str(epoch), int(seq or 0)
 

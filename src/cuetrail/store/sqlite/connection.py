@@ -119,9 +119,7 @@ def closed(path: Path) -> MemoryError_:
 
 
 class CheckedConnection(sqlite3.Connection):
-    """A connection to a file that was checked. `damaged` says what is damaged: by partition, or under None what affects
-    all.
-    """
+    """A connection to a checked file. `damaged` says what is damaged: by partition, or under None what affects all."""
 
     damaged: Mapping[int | None, str] = {}
 
@@ -306,9 +304,7 @@ class Database:
             raise
 
     def _explain(self, error: BaseException) -> None:
-        """Raises cuetrail's error in place of an error of SQLite, and remembers if the file is damaged. Returns for
-        other errors.
-        """
+        """Raises cuetrail's error if this is one of SQLite's, and remembers if the file is damaged; else returns."""
         try:
             with explained(self.path, self.busy_seconds):
                 raise error

@@ -89,9 +89,7 @@ reading_used = Scoped(_read_used)
 
 
 class SqliteStore:
-    """A memory in a directory: `memory.db` stores all records, `index/` is derived from it. The ports document the
-    methods.
-    """
+    """A memory in a directory: `memory.db` has all records, `index/` is derived. The ports document the methods."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -387,9 +385,7 @@ class SqliteStore:
         return [self.vector_index, *(index for index in self._at_need.values() if index.exists())]
 
     def _sweep(self) -> bool:
-        """Deletes the copies that killed dry runs left, unless a dream is running. Returns False if one could not be
-        deleted.
-        """
+        """Deletes copies that killed dry runs left, unless a dream runs. Returns False if one could not be deleted."""
         if dreams.left(self.directory):
             with contextlib.suppress(MemoryError_), self.single_dream() as alone:
                 return not (alone and dreams.left(self.directory))

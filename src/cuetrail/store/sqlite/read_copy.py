@@ -52,9 +52,7 @@ class ReadOnlyStore(SqliteStore):
 
 
 def _copy(directory: Path, place: Path) -> None:
-    """Copies `memory.db` as one consistent view, and the indexes as they are; a damaged copy of an index is rebuilt on
-    use.
-    """
+    """Copies `memory.db` as one consistent view, and the indexes; a damaged copy of an index is rebuilt on use."""
     truth = directory / MEMORY_FILE
     log = truth.with_name(f"{MEMORY_FILE}-wal")
     # Without a log nobody is writing, and SQLite needs no lock beside the file.

@@ -109,9 +109,7 @@ def _rows(
 
 
 def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
-    """Returns the `Ids` of a scope; on a reading connection from a cache that is valid until another connection
-    writes.
-    """
+    """Returns the `Ids` of a scope; a reading connection caches them until another connection writes."""
     if not isinstance(db, Connection):
         return Ids(db, scope)
     kept = db.unchanged()
@@ -166,17 +164,13 @@ class Ids:
         return self._position or position(self.db)
 
     def once(self, query: str) -> tuple[Any, ...]:
-        """Returns the first row of a query, cached as long as this object. Not for values that an access of a node
-        changes.
-        """
+        """Returns the first row of a query, cached with this object. Not for values that accesses of nodes change."""
         if query not in self._once:
             self._once[query] = self.db.execute(query).fetchone()
         return self._once[query]
 
     def keys(self, ids: Iterable[str], table: str = "nodes", mine: bool = False) -> dict[str, int]:
-        """Returns the keys of visible rows by id, in the given order; with `mine` only of rows the user owns. Unknown
-        ids are absent.
-        """
+        """Returns the keys of visible rows (with `mine`: of the user's own) by id, in order. Unknown ids are absent."""
         if self._known is None or table != "nodes" or mine:
             return self._looked_up(ids, table, mine)
         asked, known = list(dict.fromkeys(ids)), self._known
@@ -210,9 +204,7 @@ class Ids:
         return {id_: known[bare, part] for id_, (bare, part) in meant.items() if part and (bare, part) in known}
 
     def names(self, rows: Iterable[tuple[int, str, int]], table: str = "nodes") -> dict[int, str]:
-        """Returns the ids that visible rows have in this scope, by key. Rows are given as (key, stored id,
-        partition).
-        """
+        """Returns the ids that visible rows, given as (key, stored id, partition), have in this scope, by key."""
         found = list(rows)
         if len(self.parts) < 2:
             return {key: id_ for key, id_, _ in found}
@@ -305,9 +297,7 @@ V = TypeVar("V", bound=View)
 
 
 class Index(Protocol[V]):
-    """An index and the view of it that was opened last. `view_at` returns a view that contains the changes up to
-    `target`.
-    """
+    """An index and its view opened last. `view_at` returns a view that contains the changes up to `target`."""
 
     opened: V | None
 
@@ -427,9 +417,7 @@ class Reader:
         return ids_by_name(((row[0], names[row[1]]) for row in carriers), longer, qualified)
 
     def _qualified(self, norms: Sequence[str], table: str) -> list[tuple[str, str, str]]:
-        """Returns (name, longer name, id) of nodes whose name continues one of these names with a bracket or a
-        comma.
-        """
+        """Returns (name, longer name, id) of nodes whose name continues one of these with a bracket or a comma."""
         asked = json.dumps([norm for norm in dict.fromkeys(norms) if storable(norm)])
         carriers: list[tuple[str, str, int, str, int]] = []
         # The next character after " (" and ", " ends the range, so each name is one seek in the index.
@@ -489,9 +477,7 @@ class Reader:
         }
 
     def expansion(self) -> str:
-        """Returns the query for the edges of one node, strongest first. Its plan must not sort, because a hub has many
-        edges.
-        """
+        """Returns the query for the edges of a node, strongest first. Its plan must not sort: a hub has many edges."""
         return (
             "SELECT a.rank, a.other_id, e.id, e.kind, e.weight, e.tags, a.outgoing, a.other, a.edge, e.part"
             " FROM adjacency a JOIN edges e ON e.key = a.edge JOIN nodes n ON n.key = a.other"
@@ -546,9 +532,7 @@ class Reader:
                     yield from ((team or None, record) for record in readers[part]._made(some, make, ends))
 
     def _made(self, found: Sequence[tuple[Any, ...]], make: _Make, ends: Mapping[str, int]) -> Iterator[Record]:
-        """Converts rows to records with `make`. `ends` maps each field that names a node to the column with that node's
-        key.
-        """
+        """Converts rows to records with `make`. `ends` maps fields that name a node to the column with its key."""
         keys = {row[at] for row in found for at in ends.values()} - {None} if len(self.parts) > 1 else ()
         names = self.names(keys)
         for row in found:
@@ -573,9 +557,7 @@ class Reader:
         return [Version(id_, *row[2:5]) for row in versions]
 
     def copies(self, nodes: Sequence[Node]) -> list[Node]:
-        """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup. Reads
-        every text once.
-        """
+        """Returns the user's other nodes with the same text but for case, spacing and markup. Reads every text once."""
         # Lengths rule out most texts before they are normalised.
         lengths, is_copy = copy_test(nodes)
         squeezed = "replace(replace(replace(text, ' ', ''), char(10), ''), char(9), '')"
@@ -628,9 +610,7 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
 
 
 def _strongest(cursor: Any, query: StepQuery) -> list[tuple[Any, ...]]:
-    """Reads rows until `query.each` edges pass the filter, and returns them. Parallel edges of equal weight are sorted
-    by id.
-    """
+    """Returns the first `query.each` rows whose edges pass the filter; parallel edges of equal weight by id."""
     read: list[tuple[Any, ...]] = []
     # The kinds of edges are a condition of the query already.
     any_edge = query.ties == EdgeFilter(query.ties.kinds)
@@ -718,18 +698,14 @@ def held_space(db: sqlite3.Connection, table: str = NOW) -> VectorSpace | None:
 
 
 def held_spaces(db: sqlite3.Connection) -> tuple[VectorSpace | None, VectorSpace | None]:
-    """Returns the embedding model whose vectors searches use, and that of an unfinished change-over; None for a missing
-    one.
-    """
+    """Returns the model whose vectors searches use, and that of an unfinished change-over; None for a missing one."""
     found = db.execute("SELECT name, value FROM meta WHERE name IN (?, ?)", tuple(SPACE_ENTRY.values())).fetchall()
     spaces = {name: VectorSpace(**json.loads(packed)) for name, packed in found}
     return spaces.get(SPACE_ENTRY[NOW]), spaces.get(SPACE_ENTRY[NEXT])
 
 
 def vectors_by_key(db: sqlite3.Connection, keys: Mapping[int, str]) -> dict[str, bytes]:
-    """Returns the vectors that searches use. `keys` maps the key of each record to the id under which its vector is
-    returned.
-    """
+    """Returns the vectors that searches use, by id; `keys` maps the key of each record to its id."""
     found: dict[str, bytes] = {}
     for some in chunks(list(keys)):
         query = f"SELECT key, vector, check_sum FROM {NOW} WHERE key IN ({marks(len(some))})"

@@ -68,9 +68,7 @@ def _number(value: float) -> str:
 
 
 def vector_sum(key: int, vector: Any) -> int:
-    """Returns the checksum of a row of a table of vectors. In a damaged row `vector` may be of another type than
-    bytes.
-    """
+    """Returns the checksum of a row of a table of vectors. In a damaged row `vector` may not be bytes."""
     return hash64(b"%d\0" % key + vector) if isinstance(vector, bytes) else row_sum((key, vector))
 
 
@@ -117,9 +115,7 @@ def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: An
 
 
 def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
-    """Returns the checksums of a node's row with its present labels and with the packed labels given. Both share the
-    slow part.
-    """
+    """Returns the checksums of a node's row with its present labels and with other packed `labels`."""
     key, part, id_, kind, name, text, _, aliases, old, _, *rest = row[:19]
     before = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0".encode()
     after = f"\0{_listed(*rest)}"

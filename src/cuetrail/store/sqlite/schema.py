@@ -276,9 +276,7 @@ IS_FOUND = "kind = 'entity' AND coalesce(json_type(props, '$.found'), 'null') <>
 
 
 def _named(db: sqlite3.Connection) -> None:
-    """Adds an index of all named nodes of a partition, which it has as an expression for the reason given in
-    `_time`.
-    """
+    """Adds an index of all named nodes by partition, which is an expression for the reason given in `_time`."""
     db.execute(
         "CREATE INDEX IF NOT EXISTS nodes_named"
         f" ON nodes (part + 0, key, id, kind, name, aliases, provenance, {IS_FOUND}) WHERE {IS_NAMED}"
@@ -354,9 +352,7 @@ LAYOUT = "layout"
 
 
 def sum_rows(db: sqlite3.Connection, table: str) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
-    """Yields, for each row of a table, the checksum stored with it, the checksum computed from it, and its first three
-    columns.
-    """
+    """Yields for each row of a table: the checksum stored, the checksum computed, and its first three columns."""
     for *row, found in db.execute(f"SELECT {SUMMED[table]}, check_sum FROM {table}"):
         yield found, vector_sum(*row) if table in _VECTORS else row_sum(row), tuple(row[:3])
 

@@ -36,9 +36,7 @@ Damage = tuple[int | None, str]
 
 
 def damage(db: sqlite3.Connection) -> Iterator[str]:
-    """Yields descriptions of damage that cannot be repaired: of the file itself, and of rows that differ from their
-    checksums.
-    """
+    """Yields descriptions of damage beyond repair: of the file itself, and of rows that differ from their checksums."""
     for (message,) in db.execute("PRAGMA integrity_check(20)"):
         if message != "ok":
             yield message

@@ -124,9 +124,7 @@ def _filters(query: RelationQuery) -> tuple[str, str, dict[str, Any]]:
 
 
 def _filled(cypher: str, parts: Mapping[str, str]) -> str:
-    """Returns the query with the placeholders `{name}` replaced; `str.format` cannot, because Cypher has braces of its
-    own.
-    """
+    """Returns the query with the placeholders `{name}` replaced; `str.format` would replace Cypher's own braces."""
     for name, value in parts.items():
         cypher = cypher.replace(f"{{{name}}}", value)
     return cypher

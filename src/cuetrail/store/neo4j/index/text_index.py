@@ -36,9 +36,7 @@ class IndexOutdated(Exception):
 
 
 class IndexState(NamedTuple):
-    """The name of the text index in use, an upper bound of the deleted texts that it counts, and the number of
-    nodes.
-    """
+    """The name of the text index in use, an upper bound of the deleted texts it counts, and the number of nodes."""
 
     name: str
     dead: int
@@ -85,9 +83,7 @@ class Corpus(NamedTuple):
     length: float
 
     def score(self, key: int, terms: Iterable[str]) -> float:
-        """Returns BM25 of one node for these terms, without the constant k1 + 1; 0 if the node was removed since it was
-        found.
-        """
+        """Returns BM25 of one node for these terms, without the constant k1 + 1; 0 if the node was just removed."""
         counts = self.counts.get(key)
         if counts is None:
             return 0.0

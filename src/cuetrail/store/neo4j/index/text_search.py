@@ -156,9 +156,7 @@ class TextSearch:
         return self._best(plain, boosted, limit, terms)
 
     def _options(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
-        """Returns clauses for the words of a query, also completed and misspelt ones; a document must match one of
-        them.
-        """
+        """Returns clauses for a query's words, also completed and misspelt; a document must match one of them."""
         options = [option for term in terms for option in self._in_fields(f'"{term}"')]
         if query.prefix and (begun := self._begun(query.words)):
             options += self._in_fields(f"{begun}*", BEGUN)
@@ -263,9 +261,7 @@ class TextSearch:
 
 
 def keys_with_names(tx: Tx, part: int, names: Collection[str]) -> set[int]:
-    """Returns the keys of a partition's atoms that contain the words of one of these names, one directly after the
-    other.
-    """
+    """Returns the keys of a partition's atoms that contain the words of one of these names in sequence."""
     now = index_state(tx)
     phrases = [f'body:"{" ".join(words)}"' for words in map(terms_of, names) if words]
     filters = clauses([part], Where(kinds=("atom",), quarantined=True, archived=True))

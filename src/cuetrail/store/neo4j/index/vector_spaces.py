@@ -123,9 +123,7 @@ def _name(tx: Tx, name: str, space: VectorSpace | None) -> None:
 
 
 def slot_in_use(tx: Tx, space: VectorSpace) -> str:
-    """Returns NOW if searches use this model, NEXT if a change-over to it is unfinished. Raises EmbedderMismatch for
-    any other model.
-    """
+    """Returns NOW or NEXT: whether searches use this model, or a change-over fills it. Else raises EmbedderMismatch."""
     for name in (NOW, NEXT):
         if _space(tx, name) == space:
             return name
@@ -146,9 +144,7 @@ def make_index(connection: Connection, space: VectorSpace) -> None:
 
 
 def index_names(space: VectorSpace) -> list[str]:
-    """Returns the names of the indexes of a model's vectors; [] if the server cannot index vectors of this
-    dimension.
-    """
+    """Returns the names of the indexes of a model's vectors; [] if the server cannot index this dimension."""
     return (
         [place.index.format(slot(space)) for place in VECTOR_STORES.values()] if 0 < space.dim <= MOST_INDEXED else []
     )
@@ -171,9 +167,7 @@ def start(connection: Connection, space: VectorSpace) -> VectorSpace:
 
 
 def begin(connection: Connection, space: VectorSpace) -> VectorSpace:
-    """Begins or continues a change-over to this model, and drops one to another. Returns the model that searches still
-    use.
-    """
+    """Begins or continues a change-over to this model, drops one to another. Returns the model searches still use."""
     now = start(connection, space)
     wanted = None if now == space else space
     given_up = connection.reading(coming)
@@ -229,9 +223,7 @@ def _cleared(tx: Tx, query: str) -> int:
 
 
 def missing(tx: Tx, space: VectorSpace, after: Unembedded | None, limit: int) -> list[Unembedded]:
-    """Returns up to `limit` records, of all users, that need a vector of this model and have none: those that follow
-    `after`.
-    """
+    """Returns the next `limit` records after `after`, of all users, that need a vector of this model and have none."""
     slot_in_use(tx, space)
     found: list[Unembedded] = []
     kinds = list(VECTOR_STORES)
@@ -299,9 +291,7 @@ def vectors(
 
 
 def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: VectorKind = "node") -> None:
-    """Stores vectors by handle. Raises InputError for a wrong length, EmbedderMismatch for a model that the memory does
-    not store.
-    """
+    """Stores vectors by handle. Raises InputError for a wrong length, EmbedderMismatch for a model not in use."""
     for vector in vectors.values():
         if len(vector) != 2 * space.dim:
             raise InputError(f"a vector has {len(vector)} bytes, {2 * space.dim} are needed: embed it again")
@@ -313,9 +303,7 @@ def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: VectorKi
 
 
 def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: VectorKind) -> dict[str, bytes]:
-    """Returns the vectors of this model. `handles` maps the handle of each record to the id under which its vector is
-    returned.
-    """
+    """Returns the vectors of this model, by id; `handles` maps the handle of each record to its id."""
     name = slot(space)
     query = f"UNWIND $keys AS key {_one(VECTOR_STORES[of], 'key')} WHERE n.{name} IS NOT NULL RETURN key, n.{name}"
     found = (row for some in chunks(list(handles)) for row in rows(tx, query, keys=some))

@@ -70,9 +70,7 @@ RETURN key, properties(f), {ENDS}"""
 
 
 def to_facts(reader: Reader, found: Sequence[list[Any]]) -> list[Fact]:
-    """Converts rows of (properties, ENDS) to facts, with the ids that they and their subjects and objects have in this
-    scope.
-    """
+    """Converts rows of (properties, ENDS) to facts, with the ids that they and their nodes have in this scope."""
     names = reader.ends(found)
     own = reader.ids.names((RecordId(f["uid"], f["id"], f["part"]) for f, *_ in found), "fact")
     return [

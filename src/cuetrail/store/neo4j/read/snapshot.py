@@ -39,9 +39,7 @@ _ATOMS = """MATCH (n:CueNode) WHERE n.part IN $parts AND n.kind = 'atom' AND n.p
 
 
 def read_unchanged(connection: Connection, work: Callable[[Tx], None]) -> None:
-    """Runs `work`, a read, again until nothing was written during it: at most three times, the third while writers must
-    wait.
-    """
+    """Runs `work`, a read, until nothing is written during it: at most three times, the third with writers waiting."""
 
     def glance(tx: Tx) -> bool:
         before = head(tx)
@@ -106,9 +104,7 @@ def scan(connection: Connection, scope: Scope) -> Iterator[tuple[str | None, Rec
 
 
 def records_of(tx: Tx, scope: Scope) -> Iterator[tuple[str | None, Record]]:
-    """Yields the records of a scan, each with its team. They refer to others by the ids these have in the record's own
-    partition.
-    """
+    """Yields the records of a scan with their teams. They refer to others by the ids of the record's own partition."""
     query = "MATCH (p:CuePlace {tenant: $tenant, owner: $owner}) WHERE p.part IS NOT NULL RETURN p.part, p.team"
     places = sorted(rows(tx, query, tenant=scope.tenant, owner=scope.user), key=lambda row: str(row[1]))
     readers = {part: Reader(tx, replace(scope, share=team or None)) for part, team in places}

@@ -120,9 +120,7 @@ class Facts:
         set_sort_keys(self.tx, [uid(row.partition, row.fact.id) for row in facts])
 
     def change(self, changes: Sequence[tuple[StoredFact, Fact | None]]) -> None:
-        """Replaces the content of stored facts; None removes a fact. If a fact takes the id of another one, that one is
-        removed.
-        """
+        """Replaces the content of facts; None removes one. A fact whose id another one takes is removed too."""
         self.state.lock(old.partition for old, _ in changes)
         put: list[dict[str, Any]] = [
             {

@@ -49,9 +49,7 @@ class WriteState:
         self.labelled = Counter[int]()
 
     def lock(self, partitions: Iterable[int]) -> None:
-        """Keeps others from writing to these partitions until the transaction ends. They are locked in order, to avoid
-        deadlocks.
-        """
+        """Keeps others from writing to these partitions until the end. They are locked in order, to avoid deadlocks."""
         others = sorted(set(partitions) - {self.partition})
         if others:
             rows(self.tx, _LOCK, parts=others)
@@ -216,9 +214,7 @@ class Nodes:
         self.state.run(_NAMED.format(label, relation), [[key, uid(part, norm)] for key, norm in sorted(named)])
 
     def _count_off(self, keys: Sequence[int]) -> None:
-        """Locks the partitions of nodes about to be changed or removed, and subtracts those with labels from the
-        counts.
-        """
+        """Locks the partitions of nodes about to be changed or removed, and subtracts labelled ones from the counts."""
         found = [row for some in chunks(keys) for row in rows(self.tx, _PARTITIONS, keys=some)]
         self.state.lock(part for part, _ in found)
         self.state.labelled.subtract(part for part, labelled in found if labelled)

@@ -45,9 +45,7 @@ SET p.labelled = coalesce(p.labelled, 0) + row[1]"""
 
 
 class Neo4jTransaction:
-    """A transaction that writes to the partition of a scope. `free_keys` are for new nodes. `store.transaction`
-    documents the methods.
-    """
+    """A transaction that writes to a scope's partition; `free_keys` are for new nodes. See `store.transaction`."""
 
     def __init__(self, tx: Tx, scope: Scope, free_keys: Sequence[int] = ()) -> None:
         self.tx = tx
@@ -60,9 +58,7 @@ class Neo4jTransaction:
         self.nodes = Nodes(self.state, self.edges, self.facts.topics_with_objects)
 
     def log(self, dreamed_by: str | None = None) -> None:
-        """Appends the changed keys to the change log, as the last step of the transaction. `dreamed_by` names the dream
-        pass that wrote.
-        """
+        """Appends the changed keys to the change log, as last step. `dreamed_by` names the dream pass that wrote."""
         self.state.run(_LABELLED, [[part, n] for part, n in sorted(self.state.labelled.items()) if n])
         log(self.tx, self.state.changed, dreamed_by, self.state.new)
 
@@ -72,9 +68,7 @@ class Neo4jTransaction:
         return {id_: one.handle for id_, one in self.ids.seek(ids, kind).items()}
 
     def find_own(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
-        """Returns the same as `find`, but only for records that the user owns. Locks their partitions for this
-        transaction.
-        """
+        """Returns the same as `find`, but only for records that the user owns, and locks their partitions."""
         found = self.ids.seek(ids, kind, mine=True)
         self.state.lock(one.part for one in found.values())
         return {id_: one.handle for id_, one in found.items()}

@@ -61,17 +61,13 @@ class Accesses:
         self._waiting: deque[tuple[Scope, tuple[str, ...], int]] = deque()
 
     def add(self, scope: Scope, ids: Sequence[str], now: int) -> None:
-        """Counts one access of each node. Raises Busy or Unreachable if that failed; the access is then counted
-        later.
-        """
+        """Counts one access of each node. Raises Busy or Unreachable if that failed; it is then counted later."""
         if ids:
             self._waiting.append((scope, tuple(ids), now))
             self.count()
 
     def count(self) -> None:
-        """Counts the accesses that were not counted yet. Raises Busy or Unreachable if that failed; they are kept for
-        later.
-        """
+        """Counts the accesses not counted yet. Raises Busy or Unreachable if that failed; they are kept for later."""
         # Each access is taken by one thread, which puts it back if the server does not take it.
         taken: list[tuple[Scope, tuple[str, ...], int]] = []
         with contextlib.suppress(IndexError):

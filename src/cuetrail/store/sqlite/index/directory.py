@@ -48,9 +48,7 @@ class State:
 
 
 class IndexDir:
-    """The directory of one index. Its data files are in a numbered folder; a rebuild makes the next folder and switches
-    to it.
-    """
+    """The directory of one index. Data files are in a numbered folder; a rebuild makes the next and switches to it."""
 
     def __init__(self, path: Path, wait_seconds: float | None = None) -> None:
         self.path = path

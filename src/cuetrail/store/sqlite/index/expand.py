@@ -124,9 +124,7 @@ class Incident:
         return list(label_numbers(self.reader.db, "t", self.tags).values())
 
     def lists(self, key: int) -> Iterator[tuple[float, Rows]]:
-        """Yields lists that together contain all edges of a node, each with the highest tag similarity an edge in it
-        can have.
-        """
+        """Yields lists that together contain all edges of a node, each with the highest tag similarity in it."""
         best = 1.0
         if self.tags:
             yield from sorted(self._by_tag(key), key=lambda pair: -pair[0])
@@ -165,9 +163,7 @@ def _query(nodes: int, columns: str, tables: str, where: str) -> str:
 
 
 class Rows:
-    """The edges of one node, or those of them with a certain tag, by weight, then by the id of the neighbour; read on
-    demand.
-    """
+    """The edges of one node, perhaps only those with a certain tag, by weight, then by neighbour id; read on demand."""
 
     def __init__(self, reader: Reader, query: str, values: tuple[Any, ...], filters: list[Any]) -> None:
         self._db, self._query, self._values, self._filters = reader.db, query, values, filters
@@ -229,9 +225,7 @@ Step = tuple[float, str, str, Row]
 of the edge, and the row. Sorted, the best step comes first.
 """
 Offer = tuple[str, float, Row]
-"""A neighbour offered to a frontier node: its id in this scope, the energy that arrives there, and the row of the
-edge.
-"""
+"""A neighbour offered to a frontier node: its id in this scope, the energy that arrives, and the row of the edge."""
 
 
 def expand(reader: Reader, level: Frontier) -> Expanded:
@@ -260,9 +254,7 @@ def expand(reader: Reader, level: Frontier) -> Expanded:
 
 
 def _keys(reader: Reader, level: Frontier) -> dict[str, int]:
-    """Returns the keys of frontier nodes by id. Keys are never reused, so those known from the previous level are still
-    right.
-    """
+    """Returns the keys of frontier nodes by id. Keys are never reused, so those of the previous level are right."""
     known = {node.id: level.known[node.id] for node in level.nodes if node.id in level.known}
     new = [node.id for node in level.nodes if node.id not in known]
     return known | reader.keys(new) if new else known
@@ -308,9 +300,7 @@ def _asked(nodes: Sequence[_Small], level: Frontier, sim: float) -> list[Any]:
 
 
 def _take(edges: Incident, level: Frontier, at: Mapping[int, _Small], rows: Iterable[Row], sim: float) -> None:
-    """Adds the steps along rows that have the tag similarity `sim` to their frontier nodes, whose number is the last
-    column.
-    """
+    """Adds steps along rows of the tag similarity `sim` to their frontier nodes, whose number is the last column."""
     same, several, least = edges.same, edges.several, level.min_activation
     for row in rows:
         _, _, energy, degree, apart, steps = at[row[-1]]
@@ -341,9 +331,7 @@ class _Pick:
         self._news = 0
 
     def take(self, ceiling: float, rows: Rows) -> None:
-        """Adds edges of a list, by weight, until none further could matter. No edge in it has a higher tag similarity
-        than `ceiling`.
-        """
+        """Adds edges by weight until none further could matter; `ceiling` is their highest tag similarity."""
         after: float | None = BEFORE_ALL
         while after is not None:
             with contextlib.closing(rows.after(after)) as cursor:
@@ -427,9 +415,7 @@ def _best(steps: list[Step], most: int, ties: list[_Tie]) -> dict[int, Step]:
 
 
 def _settle(reader: Reader, ties: list[_Tie]) -> None:
-    """Replaces, of equally good parallel edges, the chosen one by the one with the lowest id. Only their ids are
-    read.
-    """
+    """Replaces, of equally good parallel edges, the chosen one by the one with the lowest id, which is read here."""
     steps = [step for best, other in ties for step in (other, best[other[3][OTHER]])]
     ids = edge_details(reader, list({step[3][EDGE] for step in steps}))
     for best, step in ties:

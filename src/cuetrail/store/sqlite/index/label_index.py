@@ -176,9 +176,7 @@ class LabelIndex:
         return view
 
     def _opened(self, db: sqlite3.Connection, epoch: str) -> LabelView | None:
-        """Returns a view of the base on disk, or of all nodes of a small memory; None if a large memory has no usable
-        base.
-        """
+        """Returns a view of the base on disk, or of all nodes of a small memory; None if a base must be written."""
         base = self._base(epoch)
         if base is not None:
             state, files, columns = base
@@ -292,9 +290,7 @@ def _after(db: sqlite3.Connection, view: LabelView, target: int) -> LabelView | 
 
 
 def _is_much(runs: Runs, rows: int, more: int = 0) -> bool:
-    """True if the changed keys, and `more`, are so many that a new base is due; `rows` is the size of the present
-    one.
-    """
+    """True if a new base is due: the changed keys, plus `more`, are many compared with its `rows` rows."""
     return sum(high - low + 1 for low, high in runs) + more > max(FEW, rows // SHARE)
 
 
@@ -329,9 +325,7 @@ _FILE: tuple[tuple[str, type[np.generic], str], ...] = (
 
 
 def build_columns(db: sqlite3.Connection, rows: NodeRows) -> LabelColumns:
-    """Returns the columns of a new base with these rows; `db` gives the order of their ids and which labels are
-    buckets.
-    """
+    """Returns the columns of a new base with these rows. `db` gives the order of ids, and which labels are buckets."""
     rows = rows.take(_newest_first(db, rows))
     lengths = np.diff(rows.starts)
     owners = np.repeat(np.arange(len(rows), dtype=np.int32), lengths)
@@ -382,9 +376,7 @@ def _bucket_codes(db: sqlite3.Connection) -> Ints:
 
 
 def _width(counts: Ints) -> int:
-    """Returns the smallest of WIDTHS such that few rows have more labels; `counts` are the numbers of labels of
-    rows.
-    """
+    """Returns the smallest of WIDTHS such that few rows have more labels; `counts` are the rows' label numbers."""
     few = max(MOST_WIDE, len(counts) // WIDE_SHARE)
     return next((width for width in WIDTHS if np.count_nonzero(counts > width) <= few), WIDTHS[-1])
 
@@ -401,9 +393,7 @@ def _most(owners: RowNumbers) -> int:
 
 
 def _inverted(rows: NodeRows, owners: RowNumbers) -> dict[str, Any]:
-    """Returns the columns that list the rows with each label code, by code and partition. `owners` has the row of each
-    code, in order.
-    """
+    """Returns the columns that list the rows by code and partition. `owners` has the row of each code, in order."""
     parts, places = np.unique(rows.parts, return_inverse=True)
     lists = rows.codes.astype(np.int64) * max(len(parts), 1) + places[owners]
     order = np.argsort(lists, kind="stable")
@@ -451,9 +441,7 @@ def write_columns(place: Path, base: LabelColumns) -> dict[str, int]:
 
 
 def map_columns(place: Path, sizes: Mapping[str, int]) -> LabelColumns:
-    """Returns the columns of a file, memory-mapped. Raises ValueError or KeyError if the file does not match
-    `sizes`.
-    """
+    """Returns the columns of a file, memory-mapped. Raises ValueError or KeyError if it does not match `sizes`."""
     data = np.asarray(np.memmap(place, np.uint8, "r"))
     found: dict[str, Any] = {}
     start = 0

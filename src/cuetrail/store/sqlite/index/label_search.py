@@ -42,9 +42,7 @@ RowNumbers = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class NodeRows:
-    """A table of nodes with their label codes. The codes of row i are `codes[starts[i] : starts[i + 1]]`, at least
-    one.
-    """
+    """A table of nodes with label codes. The codes of row i are `codes[starts[i] : starts[i + 1]]`, at least one."""
 
     keys: Ints
     parts: NDArray[np.int32]
@@ -75,9 +73,7 @@ class NodeRows:
         return self if kept.all() else self.take(np.flatnonzero(kept))
 
     def sums(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Returns, for each row, the sum of the weights of its codes. A code beyond the end of `weights` has its last
-        weight.
-        """
+        """Returns each row's sum of the weights of its codes. A code beyond the end of `weights` has the last one."""
         if not len(self):
             return np.zeros(0)
         sums: NDArray[np.float64] = np.add.reduceat(weights.take(self.codes, mode="clip"), self.starts[:-1])
@@ -209,9 +205,7 @@ class LabelView:
     _shown: dict[int, NDArray[np.bool_] | None] = field(default_factory=dict)
 
     def shown(self, hidden: int) -> NDArray[np.bool_] | None:
-        """Returns a mask of the rows of the base that are not dead and have none of the flags `hidden`; None if that is
-        all rows.
-        """
+        """Returns a mask of the rows of the base that are not dead and have no flag of `hidden`; None: all rows."""
         if hidden not in self._shown:
             shown = self.base.flags & np.uint8(hidden) == 0
             shown[self.dead] = False
@@ -302,9 +296,7 @@ class LabelWalk:
         self.loose = [rows for rows in (self._wide(), self._passing(view.delta)) if len(rows)]
 
     def idfs(self) -> dict[Label, float]:
-        """Returns the inverse document frequency of each label in the visible partitions; unused labels are left
-        out.
-        """
+        """Returns the inverse document frequency of each label in the visible partitions, without unused labels."""
         return {label: stats.idf for label, stats in self.stats.items()}
 
     def _stats(self, db: sqlite3.Connection, labels: Iterable[Label]) -> dict[Label, LabelStats]:
@@ -387,9 +379,7 @@ class LabelWalk:
         return best.values.items()
 
     def _joined(self, pieces: Sequence[LabelRows]) -> tuple[RowNumbers, NDArray[np.int32]]:
-        """Returns the row numbers of all pieces that pass the filters, and their joining codes, one array column per
-        row.
-        """
+        """Returns the row numbers of all pieces that pass the filters, and their joining codes, one column per row."""
         forward = self.base.forward
         rows = np.concatenate([NO_ROWS, *(piece.rows for piece in pieces)])
         near = [forward.take(rows, axis=0).T if codes is None else codes for _, rows, codes in pieces]
@@ -439,9 +429,7 @@ class LabelWalk:
         return SILENT | (0 if self.where.quarantined else QUARANTINED) | (0 if self.where.archived else ARCHIVED)
 
     def _shown(self) -> NDArray[np.bool_] | None:
-        """Returns a mask of the rows of the base that pass the filters, None if all do. Partitions are not tested
-        here.
-        """
+        """Returns a mask of the rows of the base that pass the filters, None: all. Partitions are not tested here."""
         shown, where = self.view.shown(self._hidden()), self.where
         if not (where.tags or where.buckets or where.kinds or where.since is not None or where.until is not None):
             return shown
@@ -473,9 +461,7 @@ class LabelWalk:
         return rows if passing.all() else rows.take(np.flatnonzero(passing))
 
     def _wanted(self) -> list[list[int]]:
-        """Returns, for each condition on labels, the codes of which a node must have one, also those of temporal
-        tags.
-        """
+        """Returns, for each condition on labels, the codes of which a node must have one, also of temporal tags."""
         conditions = _conditions(self.where)
         return [[self.codes[label] + odd for label in c if label in self.codes for odd in (0, 1)] for c in conditions]
 
@@ -556,9 +542,7 @@ def _strongest(values: dict[int, float], found: Iterable[tuple[int, float]]) -> 
 
 
 def _best_rows(rows: NodeRows, pull: Pull, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
-    """Returns (key, value) of the `limit` best of these rows, and of all that tie with the last; only of values above
-    0.
-    """
+    """Returns (key, value) of the `limit` best of these rows with a value above 0, and of all that tie with them."""
     values = pull.worth(rows.sums(weights), lambda name: getattr(rows, name))
     kept = np.flatnonzero(values > 0)
     if len(kept) > limit:
@@ -663,9 +647,7 @@ def walk(
 
 
 def _spare(query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> int:
-    """Returns how many nodes to request beyond `limit`, because some contain a word of the query: more for a longer
-    query.
-    """
+    """Returns how many more nodes than `limit` to request, as some contain a word of the query; more for a long one."""
     letters = len(query.unlike.words)
     few = SPARE + letters // LETTERS
     if letters < LONG:
@@ -688,9 +670,7 @@ def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
 
 
 class _Walkers:
-    """Reads nodes and selects those that are not seeds and contain no word of the query. It reads no more than
-    needed.
-    """
+    """Reads nodes and selects those that are not seeds and contain no word of the query; no more than needed."""
 
     def __init__(self, reader: Reader, query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> None:
         self._reader, self._limit, self._query = reader, limit, query.unlike

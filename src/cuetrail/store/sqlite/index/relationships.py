@@ -23,18 +23,14 @@ from cuetrail.text.normalise import unique_terms
 
 
 def by_words(reader: Reader, query: RelationQuery) -> list[Edge]:
-    """Returns the visible relationships that share words with the query: most shared words first, then newer, then by
-    id.
-    """
+    """Returns visible relationships that share words with the query: most shared words first, then newer, then id."""
     return best(_sharing(reader, query), partial(_passing, reader, query), query.limit)
 
 
 def by_vector(
     db: Database, scope: Scope, index: Index[VectorView], near_to: bytes, query: RelationQuery, space: VectorSpace
 ) -> list[Edge]:
-    """Returns the visible relationships nearest to the vector `near_to`, by their descriptions and the notes on
-    them.
-    """
+    """Returns the visible relationships nearest to the vector `near_to`, by their descriptions and their notes."""
     if query.limit <= 0:
         return []
     with db.reading_connection() as look:

@@ -182,9 +182,7 @@ NOTHING, ANYTHING = 0, 2**63
 
 @dataclass(slots=True)
 class _Following:
-    """A writer that a thread keeps open to index what it writes to `memory.db`; `state` is saved when the writer is
-    committed.
-    """
+    """A writer that a thread keeps open to index what it writes; `state` is saved when the writer is committed."""
 
     feed: Feed
     state: State
@@ -230,9 +228,7 @@ class TextIndex:
         return view
 
     def at_hand(self, target: int) -> TextView | None:
-        """Returns a view that contains the changes up to `target`, without updating the index; None if it is not up to
-        date.
-        """
+        """Returns a view with the changes up to `target` without updating the index; None if it lacks some."""
         with self.db.reading_connection() as db:
             epoch, _ = position(db)
         view = self._current(epoch)
@@ -246,9 +242,7 @@ class TextIndex:
                 self._bring_up_or_rebuild(db, progress)
 
     def _current(self, epoch: str) -> TextView | None:
-        """Returns the opened view if it is still the index on disk, else a new view of that; None if there is no usable
-        index.
-        """
+        """Returns the opened view if it is still the index on disk, else a new one; None if no index is usable."""
         view = self.opened
         if view is not None and view.epoch == epoch and view.files.unchanged():
             return view
@@ -305,9 +299,7 @@ class TextIndex:
             self._give_up()
 
     def _begun(self) -> _Following | None:
-        """Takes the lock and returns an open writer on a usable index; None if another thread or process holds the
-        lock.
-        """
+        """Takes the lock and returns an open writer on a usable index; None if the lock is not free."""
         if not self.dir.acquire(wait=False):
             return None
         try:
@@ -409,9 +401,7 @@ class TextIndex:
             self._rebuild(db, progress)
 
     def _missing(self, db: sqlite3.Connection, state: State) -> list[tuple[int, int]] | None:
-        """Returns the ranges of changed keys that the index on disk does not contain yet; None if it must be
-        rebuilt.
-        """
+        """Returns the ranges of changed keys that the index on disk does not contain; None if it must be rebuilt."""
         if state.epoch != meta(db, "epoch") or state.layout != LAYOUT:
             return None
         runs = changes_since(db, state.seq, state.mark, vectors=False)
@@ -521,9 +511,7 @@ def _prefix(name: str) -> str:
 
 
 def _sweep(folder: Path) -> None:
-    """Deletes files that a dead writer left and tantivy does not list: the next writer would use the same names, and
-    fail.
-    """
+    """Deletes files of a dead writer that tantivy does not list: the next writer would use their names, and fail."""
     segments = _segments(folder)
     prefixes = _prefixes(segments)
     deletions = {

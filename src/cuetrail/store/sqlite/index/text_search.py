@@ -89,9 +89,7 @@ class Match:
 
 
 class Matches(NamedTuple):
-    """The best documents. `tied` are the keys of those with equal scores, of which documents with all `terms` come
-    first.
-    """
+    """The best documents. `tied` are keys of those with equal scores; of these, ones with all `terms` come first."""
 
     found: list[Match]
     tied: Sequence[int] = ()
@@ -129,9 +127,7 @@ class _Wanted(NamedTuple):
 
 
 class _Labelled(NamedTuple):
-    """A query for documents with a query's word in a label, None if there are none, and an upper bound of their
-    number.
-    """
+    """A query for documents with a query's word in a label, None if there are none, and the most there can be."""
 
     query: Query | None
     most: int
@@ -407,9 +403,7 @@ class TextSearch:
         return [key for key, _ in self.searcher.search(both, len(keys), count=False, order_by_field="key").hits]
 
     def saying(self, names: Iterable[str]) -> set[int]:
-        """Returns the keys of all documents that contain the words of one of these names, one directly after the
-        other.
-        """
+        """Returns the keys of all documents that contain the words of one of these names in sequence."""
         said = [words for words in map(self.words, names) if words]
         counts = {word: self.searcher.doc_freq("body", word) for words in said for word in words}
         known = [words for words in said if all(counts[word] for word in words)]
@@ -474,9 +468,7 @@ class TextSearch:
 
 @cache
 def _helpers() -> ThreadPoolExecutor:
-    """Returns a pool of threads for second searches. Tantivy releases Python's lock, so two searches run in
-    parallel.
-    """
+    """Returns a pool of threads for second searches. Tantivy releases Python's lock, so two run in parallel."""
     return ThreadPoolExecutor(thread_name_prefix="cuetrail-search")
 
 

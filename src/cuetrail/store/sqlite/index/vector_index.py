@@ -56,9 +56,7 @@ def space_of(db: sqlite3.Connection) -> VectorSpace | None:
 
 
 class VectorIndex:
-    """Updates the blocks from `memory.db` and opens views of them. `rows` is the query for the records that are
-    indexed.
-    """
+    """Updates the blocks from `memory.db` and opens views of them. `rows` is the query for the indexed records."""
 
     def __init__(self, directory: Path, db: Database, rows: str = NODES) -> None:
         self.dir = IndexDir(directory)
@@ -98,9 +96,7 @@ class VectorIndex:
         return view or VectorView(epoch, target, None, NO_VECTORS, ())
 
     def _current(self, epoch: str, space: VectorSpace) -> VectorView | None:
-        """Returns the opened view if it is still the index on disk, else a new view of that; None if there is no usable
-        index.
-        """
+        """Returns the opened view if it is still the index on disk, else a new one; None if no index is usable."""
         view = self.opened
         if view is not None and (view.epoch, view.space) == (epoch, space) and view.files and view.files.unchanged():
             return view
@@ -178,9 +174,7 @@ class VectorIndex:
         return [self._write(folder, piece) for piece in _split(_joined([block.without(runs), *now]))]
 
     def _gathered(self, folder: str, names: list[str], dim: int) -> list[str]:
-        """Merges the last two blocks if the last has grown and both fit in one. Returns the names of the block
-        files.
-        """
+        """Merges the last two blocks if the last has grown and both fit in one. Returns the names of all files."""
         ends = [_mapped(self.dir.path / folder / name, dim) for name in names[-2:]]
         if len(ends) < 2 or len(ends[1].keys) < TAIL or sum(len(b.keys) for b in ends) > BLOCK:
             return names
@@ -267,9 +261,7 @@ class _Rows:
 
 
 def _mapped(place: Path, dim: int) -> Block:
-    """Returns a block, memory-mapped from its file: all keys, then all partitions, all kinds, all scales, and all
-    codes.
-    """
+    """Returns a block, memory-mapped from a file: all keys, then all partitions, kinds, scales and codes."""
     data = np.memmap(place, np.uint8, "r")
     count = len(data) // (dim + 20)
     return Block(

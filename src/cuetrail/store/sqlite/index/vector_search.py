@@ -130,9 +130,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class VectorView:
-    """The memory-mapped blocks of the index after one change, and the model of their vectors; no blocks if that is
-    NO_VECTORS.
-    """
+    """The memory-mapped blocks of the index after one change, and the model of their vectors; none for NO_VECTORS."""
 
     epoch: str
     seq: int
@@ -210,9 +208,7 @@ def _nearest(
 
 
 def _mask(block: Block, parts: Sequence[int] | None, kinds: Sequence[int], with_text: bool) -> NDArray[np.bool_] | None:
-    """Returns a mask of the rows that are in the partitions, of the kinds, and if required with text; None if all rows
-    are.
-    """
+    """Returns a mask of the rows in the partitions, of the kinds, and with text if that is required; None: all rows."""
     masks = [_among(block.parts, parts)] if parts is not None else []
     masks += [_among(block.kinds, kinds)] if kinds else []
     masks += [block.kinds >= 0] if with_text else []

@@ -93,9 +93,7 @@ def start(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
 
 
 def begin(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
-    """Begins or continues a change-over to this model, and drops one to another. Returns the model that searches still
-    use.
-    """
+    """Begins or continues a change-over to this model, drops one to another. Returns the model searches still use."""
     held = start(db, space)
     wanted = None if held == space else space
     if held_space(db, NEXT) != wanted:
@@ -128,9 +126,7 @@ def finish(db: sqlite3.Connection, space: VectorSpace) -> bool:
 def missing(
     db: sqlite3.Connection, path: Path, space: VectorSpace, after: Unembedded | None, limit: int
 ) -> list[Unembedded]:
-    """Returns up to `limit` records, of all users, that need a vector of this model and have none: by key, those that
-    follow `after`.
-    """
+    """Returns the next `limit` records after `after`, of all users, that need a vector of this model and have none."""
     query = f"{_MISSING.format(table_of(db, space))} ORDER BY key LIMIT ?2"
     keys = [key for (key,) in db.execute(query, (0 if after is None else after.key, max(limit, 0)))]
     found: dict[int, Node | Edge | Note] = {**nodes_by_key(db, path, keys)}
@@ -161,9 +157,7 @@ def put(db: sqlite3.Connection, space: VectorSpace, made: Sequence[tuple[Unembed
 
 
 def drop(db: sqlite3.Connection, keys: Collection[int]) -> set[int]:
-    """Deletes the vectors under these keys. Returns the keys of those that searches used, which must be logged as
-    changed.
-    """
+    """Deletes the vectors under these keys. Returns the keys of those that searches used, which are to be logged."""
     gone: set[int] = set()
     for some in chunks(list(keys)):
         among = f"key IN ({marks(len(some))})"

@@ -21,9 +21,7 @@ _HELD = "coalesce(f.valid_from, f.created) <= ?"
 
 
 def made(reader: Reader, read: Sequence[Row]) -> list[Fact]:
-    """Converts rows of the FACT query to facts, with the ids that they and their subjects and objects have in this
-    scope.
-    """
+    """Converts rows of the FACT query to facts, with the ids that they and their nodes have in this scope."""
     facts = [rows.to_fact(row) for row in read]
     if len(reader.parts) < 2:
         return facts
@@ -160,9 +158,7 @@ def most_used(reader: Reader, limit: int) -> list[int]:
 
 
 def next_fact(reader: Reader, after: int) -> int | None:
-    """Returns the next time after `after` at which a fact that was stated in advance becomes valid; None if there is
-    none.
-    """
+    """Returns the next time after `after` at which a fact stated in advance becomes valid; None if there is none."""
     query = (
         "SELECT min(valid_from) FROM facts INDEXED BY facts_ahead"
         f" WHERE valid_from > created AND valid_from > ? AND {reader.among()}"

@@ -48,9 +48,7 @@ def _core(reader: Reader, kinds: Sequence[str], limit: int) -> list[int]:
 
 
 def _source(reader: Reader, query: PageRequest) -> str:
-    """Returns the table, as SQL, that a listing reads: quarantined nodes, nodes with a rare label, or all nodes by
-    time.
-    """
+    """Returns the table, as SQL, that a listing reads: quarantined nodes, nodes with a rare label, or all by time."""
     if query.provenance == "quarantine":
         return "nodes n INDEXED BY nodes_in_quarantine"
     labels = [("t", tag) for tag in query.where.tags] + [("b", bucket) for bucket in query.where.buckets]

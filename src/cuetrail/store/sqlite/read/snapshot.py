@@ -31,9 +31,7 @@ def _number(name: str) -> int:
 
 
 class Snapshot:
-    """The visible atoms of a scope in one open transaction, which sees no later change. `store.read` documents the
-    methods.
-    """
+    """The visible atoms of a scope in one transaction that sees no later change. `store.read` documents the methods."""
 
     def __init__(self, db: sqlite3.Connection, scope: Scope, path: Path) -> None:
         self.db = db

@@ -69,9 +69,7 @@ Label = tuple[str, str]
 
 
 def label_ids(db: sqlite3.Connection, labels: Collection[Label], create: bool = False) -> dict[Label, int]:
-    """Returns the numbers of labels in the table of labels. With `create`, missing labels are added; otherwise they are
-    absent.
-    """
+    """Returns the numbers of labels in their table. With `create`, missing labels are added, else they are absent."""
     found = _numbered(db, labels)
     if create and len(found) < len(labels):
         missing = sorted(label for label in labels if label not in found)
@@ -110,9 +108,7 @@ def collect_labels(db: sqlite3.Connection, labels: Iterable[int]) -> None:
 
 
 def count_given(db: sqlite3.Connection, changes: Mapping[tuple[int, str], int]) -> None:
-    """Adds `changes` to the numbers of nodes by (partition, tag). Only tags that people, files or rules gave are
-    counted.
-    """
+    """Adds `changes` to the numbers of nodes by (partition, tag), for tags that people, files or rules gave."""
     rows = [(*place, n) for place, n in sorted(changes.items()) if n]
     db.executemany(
         "INSERT INTO given_tags VALUES (?, ?, ?) ON CONFLICT (part, name) DO UPDATE SET nodes = nodes + excluded.nodes",
@@ -123,9 +119,7 @@ def count_given(db: sqlite3.Connection, changes: Mapping[tuple[int, str], int]) 
 
 
 def _rank(weight: float | None) -> float:
-    """Returns the rank of an edge in the adjacency table: its negative weight, so that the strongest edge comes
-    first.
-    """
+    """Returns an edge's rank in the adjacency table: its negative weight, so that the strongest edge comes first."""
     return -(UNKNOWN_WEIGHT if weight is None else weight)
 
 
@@ -201,9 +195,7 @@ class Edges:
         return [e for e in edges if e.id not in done]
 
     def _before(self, edges: Sequence[Edge], old: Mapping[str, int]) -> dict[str, int]:
-        """Returns the creation times of edges about to be replaced, by id. Drops the vectors of those whose text
-        changes.
-        """
+        """Returns the creation times of edges to be replaced, by id. Drops the vectors of those whose text changes."""
         created: dict[str, int] = {}
         texts = {old[e.id]: e.text if e.via is None else "" for e in edges if e.id in old}
         reworded: list[int] = []
@@ -235,9 +227,7 @@ class Edges:
         self.remove([edge for (edge,) in self.db.execute(query, nodes).fetchall()])
 
     def _remove(self, keys: Sequence[int], replaced: bool) -> None:
-        """Removes edges with their notes and vectors; notes and vectors stay if the edges are about to be
-        `replaced`.
-        """
+        """Removes edges; their notes and vectors too, unless the edges are about to be `replaced`."""
         for some in chunks(keys):
             among = f"IN ({marks(len(some))})"
             degrees = Counter[tuple[int, int]]()
@@ -315,9 +305,7 @@ class Edges:
 
 
 def put_notes(state: WriteState, on: Literal["node", "edge"], notes: Sequence[tuple[Note, int]]) -> None:
-    """Inserts or replaces notes, each with the key of its target node or edge. Drops the vectors of those whose text
-    changes.
-    """
+    """Inserts or replaces notes, each with the key of its node or edge. Drops the vectors of changed texts."""
     if not notes:
         return
     old = find_keys(state.db, (note.id for note, _ in notes), "notes", [state.partition])

@@ -57,9 +57,7 @@ class Tombstones:
 
 
 def redacted_texts(reader: Reader, nodes: Sequence[Node]) -> dict[str, str]:
-    """Returns, by id, what is left of the texts of those nodes that tombstones match; "" if a node is kept out as a
-    whole.
-    """
+    """Returns what is left of the texts of nodes that tombstones match, by id; "" if a node is kept out as a whole."""
     return {id_: one.rest for id_, one in match(Tombstones(reader.db, reader.ids), nodes).items()}
 
 
@@ -67,9 +65,7 @@ _NO_NODES = "NOT EXISTS (SELECT 1 FROM nodes n WHERE n.source = sources.source)"
 
 
 class SqliteTransaction:
-    """A transaction that writes to the partition of a scope, which is created on first use. `store.transaction`
-    documents the methods.
-    """
+    """A transaction that writes to a scope's partition, created on first use. See `store.transaction`."""
 
     def __init__(self, db: sqlite3.Connection, path: Path, scope: Scope) -> None:
         self.db = db
@@ -82,9 +78,7 @@ class SqliteTransaction:
         self.facts = Facts(self.state)
 
     def log(self, dreamed_by: str | None = None) -> None:
-        """Appends the changed keys to the change log, for indexes and dreams. `dreamed_by` names the dream pass that
-        wrote.
-        """
+        """Appends the changed keys to the change log. `dreamed_by` names the dream pass that wrote, if it was one."""
         log_changes(self.db, self.state.changed, dreamt=dreamed_by)
         log_changes(self.db, self.state.revectored - self.state.changed, vectors_only=True)
 

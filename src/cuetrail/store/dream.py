@@ -140,7 +140,7 @@ class Mark(NamedTuple):
 
 
 def unbegun(version: str) -> Mark:
-    """Returns the mark of a pass that has processed nothing yet."""
+    """Returns the mark (stored progress) of a pass that has processed nothing yet."""
     return Mark(version, NOTHING, 0, NOTHING, 0, 0)
 
 
@@ -160,8 +160,8 @@ class Slice:
 
 @dataclass(slots=True)
 class Writes:
-    """The changes a pass makes in one transaction. Ledger rows of `drop` are deleted by their first two numbers, then
-    `put` is added.
+    """The changes a pass makes in one transaction. `drop` and `put` are rows of the ledger, the pass's own records: the
+    former are deleted by their first two numbers, then the latter are added.
 
     `relabelled` are atoms with their new tags; those that changed since they were read are skipped, and the next dream
     reads them again. `lives` are nodes with their new usage records; nodes used since they were read are skipped.
@@ -185,7 +185,7 @@ class Saved(NamedTuple):
 
 
 def is_dreamt(record: Record) -> bool:
-    """True if a dream made this record."""
+    """True if a dream, not a user or a text, made this record."""
     if isinstance(record, Edge):
         return record.via is not None and record.via.startswith("dream:")
     return isinstance(record, Mention) or (isinstance(record, Node) and record.kind in DREAM_KINDS)
@@ -272,7 +272,7 @@ class PassEngine(Protocol):
         """
 
     def put_mark(self, run: RunQuery, part: int, name: str, mark: Mark) -> None:
-        """Stores the progress of the pass with this name."""
+        """Stores the progress of the dream pass with this name in a partition."""
 
     def save(self, scope: Scope, part: int, name: str, writes: Writes) -> Saved:
         """Writes the changes of the pass `name` in one transaction, and returns counts of the changed tags."""
@@ -374,7 +374,7 @@ class DreamPass:
         return (found[0][0], found[0][1] or 0) if found else (0, 0)
 
     def _mark(self, version: str) -> Mark:
-        """Returns the stored progress of the pass; that of an unbegun pass if it never ran in this version."""
+        """Returns the stored progress of the pass; if it never ran in this version, that of a pass that did nothing."""
         found = self._rows(self.engine.queries.mark, name=self.name)
         return Mark(*found[0]) if found and found[0][0] == version else unbegun(version)
 
@@ -437,7 +437,9 @@ class DreamPass:
         return sorted(self.engine.names(self._rows(self.engine.queries.names)), key=itemgetter(0, 2))
 
     def tags(self) -> list[str]:
-        """Returns the names of tags that people, files or rules gave; not temporal tags nor those copied from texts."""
+        """Returns the names of tags that people, files or rules gave; not temporal tags nor those that dreams
+        spread.
+        """
         return sorted(name for (name,) in self._rows(self.engine.queries.given_tags))
 
     def tagged(self, hashes: Collection[int]) -> list[int]:
@@ -468,8 +470,8 @@ class DreamPass:
         return [Living(row[0], row[1], row[2], row[3], Life(*row[4:])) for row in found]
 
     def active_in(self, book: Book) -> list[int]:
-        """Returns the keys of people, concepts and entities in the state active or core that occur as the second number
-        of a row in a book.
+        """Returns the keys of people, concepts and entities in the state active or core that are the second number of a
+        row in a ledger book.
         """
         return sorted(key for (key,) in self._rows(self.engine.queries.active, book=int(book)))
 
@@ -486,43 +488,43 @@ class DreamPass:
     # --- the ledger
 
     def all(self, book: Book, limit: int | None = None) -> list[Entry]:
-        """Returns the rows of a book, by first and second number; at most `limit`."""
+        """Returns the rows of a ledger book (table), sorted by first and second number; at most `limit`."""
         found = self._rows(self.engine.queries.ledger, book=int(book), limit=_ALL if limit is None else limit)
         return list(map(_as_row, found))
 
     def by_first(self, book: Book, firsts: Collection[int]) -> list[Entry]:
-        """Returns the rows of a book with one of these first numbers."""
+        """Returns the rows of a ledger book (table) whose first number is one of these."""
         return list(map(_as_row, self._of_keys(self.engine.queries.by_first, firsts, book=int(book))))
 
     def by_second(self, book: Book, seconds: Collection[int], each: int | None = None) -> list[Entry]:
-        """Returns the rows of a book with one of these second numbers; at most `each` per number."""
+        """Returns the rows of a ledger book (table) whose second number is one of these; at most `each` per number."""
         most = _ALL if each is None else each
         return list(map(_as_row, self._of_keys(self.engine.queries.by_second, seconds, book=int(book), limit=most)))
 
     def within(self, book: Book, runs: Collection[tuple[int, int]]) -> list[Entry]:
-        """Returns the rows of a book whose first number lies in one of these ranges."""
+        """Returns the rows of a ledger book (table) whose first number lies in one of these ranges."""
         return list(map(_as_row, self._of_keys(self.engine.queries.first_between, runs, book=int(book))))
 
     def between(self, book: Book, low: int, high: int) -> list[Entry]:
-        """Returns the rows of a book whose second number is from `low` to `high`, by second and first number."""
+        """Returns the rows of a ledger book whose second number is from `low` to `high`, by second and first number."""
         return list(map(_as_row, self._rows(self.engine.queries.second_between, book=int(book), low=low, high=high)))
 
     def firsts(self, book: Book, seconds: Collection[int]) -> dict[int, list[int]]:
-        """Returns, for each of these second numbers, the first numbers of the rows that have it."""
+        """Returns, for each of these second numbers, the first numbers of the rows of a ledger book that have it."""
         # A list per number rather than a row per pair: common names have hundreds of rows. SQLite returns it as JSON.
         found = self._of_keys(self.engine.queries.firsts, seconds, book=int(book))
         return {second: json.loads(some) if isinstance(some, str) else some for second, some in found}
 
     def beside(self, book: Book, seconds: Collection[int]) -> list[tuple[int, int]]:
-        """Returns (first, second) of all rows that share their first number with a row that has one of these second
-        numbers.
+        """Returns (first, second) of the rows of a ledger book that share their first number with a row that has one of
+        these second numbers.
 
         In the book ATOM_NAMES this gives, for some nodes, every node that is named in the same atoms.
         """
         return list(map(_as_pair, self._rows(self.engine.queries.beside, book=int(book), keys=sorted(seconds))))
 
     def seconds(self, book: Book, start: int, backwards: bool, limit: int) -> list[int]:
-        """Returns up to `limit` distinct second numbers of a book, from `start` upwards, or downwards (`backwards`)."""
+        """Returns distinct second numbers of a ledger book's rows, from `start` upwards or (`backwards`) downwards."""
         query = self.engine.queries.seconds_down if backwards else self.engine.queries.seconds_up
         return [second for (second,) in self._rows(query, book=int(book), start=start, limit=limit)]
 
@@ -547,7 +549,7 @@ def _size(runs: Runs) -> int:
 
 
 class Dreams(Protocol):
-    """The part of a store that dreams use."""
+    """The part of the engine protocol that dreams use."""
 
     def single_dream(self, dry_run: bool = False) -> AbstractContextManager[Self | None]:
         """Takes the dream lock and yields the store for a dream; yields None if another dream runs.

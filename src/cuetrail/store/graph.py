@@ -43,7 +43,7 @@ class EdgeFilter:
     stated: bool = False
 
     def passes(self, edge: Edge) -> bool:
-        """True if an edge passes the filters."""
+        """True if an edge passes all filters."""
         kind = (edge.type or "").lower()
         return (
             (not self.kinds or edge.kind in self.kinds)
@@ -65,9 +65,7 @@ def _within(value: int | None, low: int | None, high: int | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StepQuery:
-    """Asks, for each node of `ids`, for at most `each` edges that pass `ties` and lead to a node that `where`
-    admits.
-    """
+    """Asks, for each node of `ids`, for at most `each` edges that pass `ties` and lead to nodes that `where` admits."""
 
     ids: tuple[str, ...]
     each: int
@@ -157,7 +155,7 @@ class Expanded:
 
 
 class Graph(Protocol):
-    """Steps from node to node along the edges that one scope sees."""
+    """The graph part of the engine protocol: steps from node to node along the edges that one scope sees."""
 
     def neighbours(self, scope: Scope, /, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
         """Returns the degree of each node and its `limit` strongest edges, by weight, then neighbour id, then edge id.
@@ -166,7 +164,7 @@ class Graph(Protocol):
         """
 
     def expand(self, scope: Scope, /, level: Frontier) -> Expanded:
-        """Returns the nodes that energy can flow to from every node of a frontier."""
+        """Returns, for each node of a frontier (reached last by an activation), the nodes energy can flow to next."""
 
     def steps(self, scope: Scope, /, query: StepQuery) -> dict[str, list[Step]]:
         """Returns, by node id, the edges that pass the filters of the query, the strongest first."""

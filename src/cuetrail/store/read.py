@@ -87,7 +87,7 @@ class PageRequest:
 
 
 class Listed(NamedTuple):
-    """A listed node and its position."""
+    """A node of a list, and its position, from which the list can be continued."""
 
     spot: PagePosition
     node: Node
@@ -150,7 +150,7 @@ class AtomLabels(NamedTuple):
 
 
 class AtomText(NamedTuple):
-    """The id, name and text of an atom, as the scope sees it."""
+    """The name and text of an atom, and the id it has in the scope."""
 
     id: str
     name: str | None
@@ -179,7 +179,7 @@ class Reads(Protocol):
     """Reads of what one scope sees. Ids that nothing visible has are absent from the answer."""
 
     def get(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, Node]:
-        """Returns nodes by id, in the given order."""
+        """Returns nodes by id, in the given order. Ids that no visible node has are absent."""
 
     def edges(self, scope: Scope, /, keys: Sequence[str], by: EdgeKey = "id") -> dict[str, list[Edge]]:
         """Returns the edge of each id, or the edges that rules made through each name (`via`).
@@ -226,10 +226,12 @@ class Reads(Protocol):
         """Returns the earlier versions of a node the user owns, oldest first."""
 
     def links(self, scope: Scope, /, keys: Sequence[str], by: LinkKey = "atom") -> dict[str, list[Link]]:
-        """Returns the links that atoms make, or the links of the scope's own partition to each normalised name."""
+        """Returns the links in these atoms' texts, by atom; or those to a normalised name, in the own partition."""
 
     def ingested(self, scope: Scope, /, under: str | None = None) -> Ingested:
-        """Returns the ingested folders, and the ingested files whose path is `under` or lies below it."""
+        """Returns the ingested folders, and the ingested files whose path is `under` or below it; no files if it is
+        None.
+        """
 
     def atoms_of(self, scope: Scope, /, sources: Sequence[str], everywhere: bool = False) -> dict[str, list[Node]]:
         """Returns the nodes of each file, in sequence; a file's chats (`file#id`) count as the file.
@@ -238,7 +240,9 @@ class Reads(Protocol):
         """
 
     def simhash_bands(self, scope: Scope, /, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
-        """Returns the nodes whose SimHash has each of these bands, as (id, SimHash); at most `limit` per band."""
+        """Returns the nodes of the own partition whose SimHash has each band, as (id, SimHash); at most `limit` per
+        band.
+        """
 
     def copies(self, scope: Scope, /, nodes: Sequence[Node]) -> list[Node]:
         """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup."""
@@ -249,7 +253,7 @@ class Reads(Protocol):
         """
 
     def page(self, scope: Scope, /, query: PageRequest) -> list[Listed]:
-        """Returns the next nodes of a list; of equal times, the last added first."""
+        """Returns the next nodes of a list in the order the query asks for; of equal times, the last added first."""
 
     def labels(self, scope: Scope, /, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
         """Returns tags or buckets that begin with a prefix: those of most nodes first, then by name."""
@@ -281,7 +285,7 @@ def folder(under: str) -> str:
 
 
 def by_ref(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
-    """Groups facts, in order of id, by the node they were extracted from."""
+    """Groups facts by the id of the node they were extracted from; those of a node are in order of id."""
     found: dict[str, list[Fact]] = {}
     for fact in sorted(facts, key=lambda fact: fact.id):
         found.setdefault(fact.source_ref or "", []).append(fact)
@@ -289,15 +293,15 @@ def by_ref(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
 
 
 def facts_by_id(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
-    """Returns the facts with these ids, whatever their status."""
+    """Returns the visible facts with these ids, by id, whatever their status."""
     return {id_: fact for id_, (fact,) in store.facts(scope, ids, "id").items()}
 
 
 def edges_by_id(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[str, Edge]:
-    """Returns the edges with these ids, in the given order."""
+    """Returns the visible edges with these ids, by id, in the given order."""
     return {id_: edge for id_, (edge,) in store.edges(scope, ids).items()}
 
 
 def forgotten_ids(store: Reads, scope: Scope, nodes: Sequence[Node]) -> set[str]:
-    """Returns the ids of those nodes that tombstones keep out as a whole."""
+    """Returns the ids of those nodes that may not be stored, because tombstones say that they were forgotten."""
     return {id_ for id_, text in store.redacted_texts(scope, nodes).items() if not text}

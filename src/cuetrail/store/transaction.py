@@ -70,7 +70,7 @@ class TombstoneTable(Protocol):
     partition: int | None
 
     def exist(self) -> bool:
-        """True if the user has any tombstones."""
+        """True if the user has any tombstones, which are hashes of forgotten ids and texts."""
 
     def find(self, hashes: Collection[str]) -> Iterable[tuple[str, int]]:
         """Returns the user's tombstones among these hashes, as (hash, partition)."""
@@ -82,11 +82,11 @@ class TombstoneTable(Protocol):
         """Stores tombstones in a partition. A hash that is stored there already keeps its time."""
 
     def remove(self, hashes: Collection[str]) -> None:
-        """Removes these hashes from all partitions of the user."""
+        """Removes the tombstones with these hashes from all partitions of the user."""
 
 
 class NodeTable(Protocol):
-    """Nodes with their labels, names and usage."""
+    """Reads and writes nodes, with their labels, names and usage, inside a write transaction."""
 
     def before(self, ids: Sequence[str]) -> dict[str, StoredNode]:
         """Returns the nodes with these ids in the partition as they are stored now, by id. Unknown ids are absent."""
@@ -111,7 +111,7 @@ class NodeTable(Protocol):
 
 
 class EdgeTable(Protocol):
-    """Edges with the adjacency lists and tags derived from them."""
+    """Reads and writes edges, with the adjacency lists and tags derived from them, inside a write transaction."""
 
     def put(self, edges: Sequence[Edge], ends: Mapping[str, int]) -> None:
         """Inserts or replaces edges in the partition; `ends` gives the keys of their nodes by id.
@@ -120,7 +120,7 @@ class EdgeTable(Protocol):
         """
 
     def remove(self, handles: Sequence[Handle]) -> None:
-        """Removes edges with their notes and vectors."""
+        """Removes the edges with these handles, their notes and their vectors."""
 
     def stated(self, keys: Sequence[int]) -> list[StoredEdge]:
         """Returns the edges at these nodes that callers made, under plain ids; not those that a rule made."""
@@ -133,7 +133,7 @@ class EdgeTable(Protocol):
 
 
 class FactTable(Protocol):
-    """Facts. The ids of their subjects and objects are plain."""
+    """Reads and writes facts inside a write transaction. The ids of their subjects and objects are plain."""
 
     def with_ids(self, ids: Sequence[str]) -> list[StoredFact]:
         """Returns the facts with these ids in the partition."""
@@ -145,13 +145,13 @@ class FactTable(Protocol):
         """Returns all facts that share partition, subject, predicate and value with one of these, and maybe others."""
 
     def of_topics(self, topics: Sequence[Topic]) -> list[StoredFact]:
-        """Returns all facts of these topics."""
+        """Returns all facts of these topics, each given as (partition, key of the subject, predicate)."""
 
     def of_nodes(self, keys: Sequence[int]) -> list[StoredFact]:
         """Returns all facts, of any user, with one of these nodes as subject or object."""
 
     def topics_of(self, predicate: str) -> list[Topic]:
-        """Returns the topics of the user's facts with this predicate."""
+        """Returns the topics (partition, subject, predicate) of the user's facts with this predicate."""
 
     def declared(self, partition: int) -> Mapping[str, str]:
         """Returns which predicates the owner of a partition declared single- or multi-valued: the values of these
@@ -210,7 +210,7 @@ class WriteTransaction(Protocol):
         """Returns the time of the newest earlier version of each node, by id; nodes without one are absent."""
 
     def put_versions(self, versions: Sequence[Version]) -> None:
-        """Stores earlier versions of nodes in the partition."""
+        """Stores names and texts that nodes of the partition had before a correction."""
 
     def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
         """Removes all earlier versions of the nodes with these ids in a partition."""
@@ -221,7 +221,7 @@ class WriteTransaction(Protocol):
         """
 
     def remove_notes(self, handles: Sequence[Handle]) -> None:
-        """Removes notes with their vectors."""
+        """Removes the notes with these handles, and their vectors."""
 
     def move_notes(self, moves: Mapping[int, int]) -> None:
         """Moves all notes on one node to another, for each pair of keys (old, new)."""
@@ -244,7 +244,7 @@ class WriteTransaction(Protocol):
         """
 
     def drop_vectors(self, keys: Sequence[int]) -> None:
-        """Removes the vectors of nodes."""
+        """Removes the vectors of the nodes with these keys."""
 
     def put_sources(self, files: Sequence[SourceFile]) -> None:
         """Stores path, size, time and hash of ingested files."""

@@ -15,7 +15,7 @@ VectorKind = Literal["node", "edge", "note"]
 
 @dataclass(frozen=True, slots=True)
 class VectorSpace:
-    """An embedding model, by its name and the dimension of its vectors."""
+    """An embedding model, identified by its name and the dimension of its vectors."""
 
     model: str
     dim: int
@@ -69,9 +69,7 @@ class VectorSpaces(Protocol):
         """
 
     def missing(self, space: VectorSpace, limit: int, after: Unembedded | None = None) -> list[Unembedded]:
-        """Returns the next `limit` records after `after`, of all users, that lack a vector of this model but need
-        one.
-        """
+        """Returns up to `limit` records of all users, behind `after`, that need a vector of this model and lack it."""
 
     def put(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
         """Stores vectors and returns how many. Records that changed since they were read are skipped."""

@@ -38,7 +38,7 @@ class Stated:
 
     @property
     def ids(self) -> Iterator[str]:
-        """Yields the ids under which the same fact may be stored."""
+        """Yields all ids under which the same fact may be stored already."""
         yield self.fact.id
         yield fact_id(self.fact.subject, self.fact.predicate, self.fact.object, self.fact.value)
         if self.fact.object is not None and self.words is not None:
@@ -145,7 +145,7 @@ class Written:
     cut: tuple[str, ...] = ()
 
     def plus(self, other: Written) -> Written:
-        """Returns the sum of two results."""
+        """Returns the result of two writes together."""
         return Written(
             self.added + other.added,
             self.replaced + other.replaced,
@@ -157,7 +157,7 @@ class Written:
 
 
 class Writing(Protocol):
-    """Writes to the partition of a scope."""
+    """The write part of the engine protocol. Methods write to the partition of a scope."""
 
     def write(self, scope: Scope, /, batch: Batch) -> Written:
         """Writes a batch in one transaction and returns what it did. Searches that begin later see it.

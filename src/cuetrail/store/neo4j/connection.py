@@ -89,7 +89,7 @@ def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
 
 
 def rows(tx: Tx, query: str, /, **given: Any) -> list[Any]:
-    """Returns all rows of a query, each a list of its columns."""
+    """Runs a query with these parameters and returns all its rows, each a list of columns."""
     # Queries consist of constants of this package only; values are passed as parameters.
     return tx.run(query, given).values()
 
@@ -129,7 +129,7 @@ class Connection:
         self._driver.close()
 
     def reading(self, work: Callable[[Tx], T], quick: bool = False) -> T:
-        """Runs `work` in a read transaction and returns its result. With `quick`, fails if the server is silent."""
+        """Runs `work` in a read transaction and returns its result. With `quick`, fails if the server stays silent."""
         return self._run("execute_read", work, quick)
 
     def writing(self, work: Callable[[Tx], T], quick: bool = False) -> T:
@@ -259,13 +259,13 @@ SETTING = "kept:"
 
 
 def settings(tx: Tx, prefix: str = "") -> dict[str, str]:
-    """Returns the settings whose names begin with a prefix."""
+    """Returns the memory's settings whose names begin with a prefix, by name."""
     query = "MATCH (m:CueMeta) WHERE m.name STARTS WITH $prefix RETURN m.name, m.value"
     return {name.removeprefix(SETTING): value for name, value in sorted(rows(tx, query, prefix=SETTING + prefix))}
 
 
 def put_setting(tx: Tx, name: str, value: str | None) -> None:
-    """Stores a setting; None deletes it."""
+    """Stores a setting of the memory under a name; the value None deletes it."""
     if value is None:
         rows(tx, "MATCH (m:CueMeta {name: $name}) DELETE m", name=SETTING + name)
     else:

@@ -178,7 +178,7 @@ class Neo4jStore:
         return self.connection.writing(work)
 
     def _free_keys(self, count: int) -> range:
-        """Reserves and returns `count` keys, in a transaction of its own, so that writers do not wait for another."""
+        """Reserves and returns `count` keys, in a transaction of its own, so that writers need not wait for it."""
         return self.connection.writing(lambda tx: take_keys(tx, count)) if count else range(0)
 
     def bulk(self) -> contextlib.nullcontext[None]:

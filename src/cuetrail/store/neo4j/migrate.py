@@ -103,7 +103,7 @@ def _reached(connection: Connection, number: int) -> None:
 
 
 def set_all_sort_keys(connection: Connection) -> None:
-    """Sets the sort keys of all facts, in a database of an earlier version."""
+    """Stores the properties by which facts are read in order, for all facts of a database of an earlier version."""
 
     def page(tx: Tx, after: str) -> str | None:
         found = [row[0] for row in rows(tx, _FACTS, after=after)]
@@ -134,7 +134,7 @@ def describe_all(connection: Connection) -> None:
 
 
 def enter_all(connection: Connection) -> None:
-    """Stores the search words of every stated edge and of every note on an edge."""
+    """Stores the search words of every edge that a caller made, and of every note on an edge."""
 
     def edges(tx: Tx, after: str) -> str | None:
         found = rows(tx, _SILENT_EDGES, after=after)

@@ -120,7 +120,7 @@ class Reader:
         return {id_: replace(node, id=id_) for id_, key in keys.items() if (node := by_key.get(key))}
 
     def plain_nodes(self, keys: Sequence[int]) -> dict[int, Node]:
-        """Returns visible nodes by key, with their plain ids, in the given order."""
+        """Returns visible nodes by key, in the given order, under their plain ids, which are without owner."""
         found: dict[int, Node] = {}
         query = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) WHERE n.part IN $parts RETURN {made.NODE}"
         for some in chunks(keys):

@@ -204,7 +204,7 @@ def marks(node: Node, key: int, part: int, tags: Iterable[Tag] | None = None) ->
 
 
 def moment(at: int) -> str:
-    """Returns a time as a text that sorts like the time."""
+    """Returns a time as a text of 20 digits, so that texts sort like times."""
     return f"{min(max(at, -(1 << 63)), (1 << 63) - 1) + (1 << 63):020d}"
 
 

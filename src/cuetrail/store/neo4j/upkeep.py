@@ -109,7 +109,7 @@ class TransactionConnection(Connection):
         self._tx = tx
 
     def close(self) -> None:
-        """Does nothing: the caller that opened the transaction ends it."""
+        """Does nothing: whoever opened the transaction ends it."""
 
     def reading(self, work: Callable[[Tx], T], quick: bool = False) -> T:
         return self._run("", work, quick)

@@ -109,7 +109,7 @@ def _batches(view: WholeMemoryView, user: Scope, kinds: tuple[type[Any], ...]) -
 
 
 def list_of(batch: Batch, record: Record) -> list[Any]:
-    """Returns the list of a batch that a record belongs in."""
+    """Returns the list of the batch that has records of this record's type, such as `batch.nodes`."""
     found: list[Any] = getattr(batch, _LISTS[type(record)])
     return found
 

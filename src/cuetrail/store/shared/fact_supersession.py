@@ -51,12 +51,12 @@ class Statement(Generic[H]):
 
     @property
     def start(self) -> int:
-        """Returns when the stated validity begins."""
+        """Returns the time from which the fact was stated to be valid."""
         return begins(self.fact)
 
     @property
     def end(self) -> int:
-        """Returns when the stated validity ends, EVER if it does not."""
+        """Returns the time until which the fact was stated to be valid, EVER if it has no end."""
         return until(self.fact)
 
 
@@ -72,7 +72,7 @@ class FactRow(Generic[H]):
 
 
 def as_stated(row: Fact) -> Fact:
-    """Returns the fact as it was stated, from a row that stores a period of it."""
+    """Returns the fact as it was originally stated; `row` stores one period in which it is valid."""
     superseded = row.status == "superseded"
     status = (row.stated_status or _first_status(row)) if superseded else row.status
     end = row.valid_until if row.stated_until is None else row.stated_until
@@ -94,7 +94,7 @@ def as_stated(row: Fact) -> Fact:
 
 
 def statements(present: Iterable[tuple[H, Fact]]) -> list[Statement[H]]:
-    """Reconstructs the statements from the rows that store them."""
+    """Reconstructs the original statements from the stored rows of one topic, given as (handle, row)."""
     found: dict[Hashable, Statement[H]] = {}
     for handle, row in sorted(present, key=lambda pair: (begins(pair[1]), until(pair[1]), pair[1].id)):
         fact = as_stated(row)
@@ -128,7 +128,7 @@ def weight(fact: Fact) -> int:
 
 
 def believed_of(facts: Sequence[Fact], single: bool) -> list[Fact]:
-    """Returns which of these facts of a topic, all valid at one time, are current: one if `single`, else one a
+    """Returns which of these facts of a topic, all valid at one time, are current: one, or without `single` one per
     value.
     """
     if not single:

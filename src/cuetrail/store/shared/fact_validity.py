@@ -67,7 +67,7 @@ def until(fact: Fact) -> int:
 
 
 def holds(fact: Fact, at: int) -> bool:
-    """True if the fact is valid at a time."""
+    """True if the fact is valid at the time `at`."""
     return begins(fact) <= at < until(fact)
 
 

@@ -111,7 +111,9 @@ def refit_facts(tx: WriteTransaction, topics: Sequence[Topic], single: bool | No
 
 
 def redeclare_predicates(tx: WriteTransaction, declared: Mapping[str, bool]) -> None:
-    """Refits the user's facts with predicates that now have one value at a time (True) or many (False)."""
+    """Decides again which of the user's facts are valid, if their predicate now has one value at a time (True) or many
+    (False).
+    """
     for predicate, single in declared.items():
         refit_facts(tx, tx.facts.topics_of(predicate), single)
 

@@ -16,7 +16,7 @@ from cuetrail.store.transaction import StoredEdge, StoredFact, WriteTransaction
 
 
 class Successor(NamedTuple):
-    """The key and the id of the node that takes another's place."""
+    """The key and the id of a node that replaces another one."""
 
     key: int
     id: str
@@ -33,7 +33,9 @@ def find_successors(tx: WriteTransaction, pairs: Mapping[str, str]) -> Successor
 
 
 def pass_on(tx: WriteTransaction, pairs: Mapping[str, str]) -> None:
-    """Moves facts, stated edges and notes of old nodes to their successors. `pairs` maps old ids to new ids."""
+    """Moves facts, notes and edges that callers made from old nodes to their successors. `pairs` maps old to new
+    ids.
+    """
     successors = find_successors(tx, pairs)
     pass_facts(tx, successors)
     _pass_edges(tx, successors)
@@ -73,7 +75,9 @@ def _moved_fact(row: StoredFact, successors: Successors) -> StoredFact:
 
 
 def _pass_edges(tx: WriteTransaction, successors: Successors) -> None:
-    """Moves stated edges to successors, except one that the successor has already or that would become a loop."""
+    """Moves edges that callers made to the successors of their nodes, unless one exists there or would become a
+    loop.
+    """
     found = sorted(tx.edges.stated(list(successors)), key=lambda row: (row.edge.created, row.handle))
     moved = [_moved_edge(row, successors) for row in found]
     taken = tx.edges.taken({(row.partition, row.edge.id) for row in moved})

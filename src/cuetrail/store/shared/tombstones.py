@@ -144,11 +144,13 @@ class TextHashes:
     cuts: tuple[tuple[tuple[str, ...], ...], ...]
 
     def all(self) -> set[str]:
-        """Returns all hashes of the text."""
+        """Returns all hashes of the text, to look them up among the tombstones."""
         return {hash_ for cut in self.cuts for hashes in cut for hash_ in hashes} | self.whole | self.runs.keys()
 
     def match(self, known: Collection[str]) -> TombstoneMatch | None:
-        """Compares the hashes with those of known tombstones; None if nothing of the text was forgotten."""
+        """Returns which tombstones in `known` the text matches and what is left of it; None if nothing was
+        forgotten.
+        """
         found = {hash_ for hash_ in (*self.whole, *self.runs) if hash_ in known}
         for cut in self.cuts:
             by = [{hash_ for hash_ in hashes if hash_ in known} for hashes in cut]
@@ -167,7 +169,7 @@ def node_tombstones(node: Node, shared: Collection[str] = ()) -> list[str]:
 
 
 def text_hashes(node: Node) -> TextHashes:
-    """Returns the hashes of a node's text that may match a tombstone."""
+    """Returns the hashes of a node's text and of its parts, for comparison with tombstones."""
     text = _text(node)
     if not text:
         return TextHashes("", frozenset(), {}, ())
@@ -296,7 +298,7 @@ def add_tombstones(
 
 
 def id_hash(id_: str) -> str:
-    """Returns the hash of an id."""
+    """Returns the hash that stands for an id among the tombstones."""
     return _hash("id", norm_name(id_))
 
 
@@ -310,7 +312,7 @@ def bare(text: str, speaker: str = "") -> str:
 
 
 def bare_words(node: Node) -> str:
-    """Returns the bare words of a node's text, or of its name if it has no text; see `bare`."""
+    """Returns a node's text (or name, if it has none) without case, markup, speaker and list marks; see `bare`."""
     return bare(_text(node), _speaker(node))
 
 
@@ -410,7 +412,7 @@ def _pieces(text: str, cut: re.Pattern[str]) -> list[_Piece]:
 
 
 def _parts(text: str, cut: re.Pattern[str], speaker: str) -> list[str]:
-    """Returns the bare words of the sentences or lines (`cut`) of a text that are long enough to identify a text."""
+    """Returns the sentences or lines (`cut`) of a text as bare words, if they are long enough to identify a text."""
     found = (_stripped(piece.words, speaker) for piece in _pieces(text, cut))
     return [words for words in found if len(words) >= SHORTEST]
 

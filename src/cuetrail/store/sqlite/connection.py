@@ -93,7 +93,7 @@ def _in_our_words(path: Path, seconds: float, error: sqlite3.Error) -> MemoryErr
 
 
 def damaged(path: Path, what: str) -> CorruptMemory:
-    """Returns the error to raise for a damaged `memory.db`; `what` is damaged."""
+    """Returns the error to raise for a damaged `memory.db`; `what` describes the damage."""
     return CorruptMemory(
         f"{path} is damaged ({what}). It was left as it is. Put back a backup with "
         f"`cuetrail restore BACKUP --memory {path.parent}`"
@@ -154,7 +154,7 @@ class _Reader:
 
 
 class _ReadingConnection:
-    """The context of `reading_connection`: a class, because every search enters it and a generator costs more."""
+    """The context manager of `reading_connection`. It is a class, because a generator is slower on every search."""
 
     __slots__ = ("_database", "_reader")
 
@@ -281,7 +281,7 @@ class Database:
             raise forked(self.path)
 
     def refuse_writes(self, error: MemoryError_) -> None:
-        """Makes every later write raise this error."""
+        """Makes every later write to this database raise this error."""
         self._refusal = error
 
     def _check_writable(self) -> None:
@@ -654,14 +654,14 @@ SETTING = "kept:"
 
 
 def settings(db: sqlite3.Connection, prefix: str = "") -> dict[str, str]:
-    """Returns the settings whose names begin with a prefix."""
+    """Returns the memory's settings whose names begin with a prefix, by name."""
     begin = SETTING + prefix
     found = db.execute("SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?", (len(begin), begin))
     return {name.removeprefix(SETTING): value for name, value in found}
 
 
 def put_setting(db: sqlite3.Connection, name: str, value: str | None) -> None:
-    """Stores a setting; None deletes it."""
+    """Stores a setting of the memory under a name; the value None deletes it."""
     if value is None:
         db.execute("DELETE FROM meta WHERE name = ?", (SETTING + name,))
     else:

@@ -23,7 +23,7 @@ Difference = tuple[str, str, str]
 
 
 def labels(db: sqlite3.Connection) -> Iterator[Difference]:
-    """Yields the differences between the tables that lead from tags and buckets to nodes and the nodes."""
+    """Yields how the tables that lead from tags and buckets to nodes differ from what the nodes say."""
     ids = {(what, name): label for label, what, name in db.execute("SELECT label, what, name FROM labels")}
     true = ((ids.get((what, name), -1), key) for what, name, key in _true_labels(db))
     if _sum(db.execute("SELECT label, key FROM node_labels")) != _sum(true):
@@ -33,7 +33,7 @@ def labels(db: sqlite3.Connection) -> Iterator[Difference]:
 
 
 def names(db: sqlite3.Connection) -> Iterator[Difference]:
-    """Yields the differences between the tables of names, topics and words in names and the nodes."""
+    """Yields how the tables of names, topics and words in names differ from what the nodes say."""
     if _sum(db.execute("SELECT norm, key FROM names")) != _sum(_true_names(db)):
         yield "names", "the table of names differs from the nodes", REPAIR
     if _sum(db.execute("SELECT norm, key FROM topics")) != _sum(true_topics(db)):
@@ -43,13 +43,13 @@ def names(db: sqlite3.Connection) -> Iterator[Difference]:
 
 
 def relations(db: sqlite3.Connection) -> Iterator[Difference]:
-    """Yields the difference between the table of words of relationships and the edges and notes."""
+    """Yields how the table of words of relationships differs from what the edges and notes say."""
     if _sum(db.execute("SELECT part, word, time, key FROM relation_words")) != _sum(true_relation_words(db)):
         yield "relationships", "the table of their words differs from the edges and notes", REPAIR
 
 
 def adjacency(db: sqlite3.Connection) -> Iterator[Difference]:
-    """Yields the differences between the tables that lead from nodes to edges and the edges."""
+    """Yields how the tables that lead from nodes to edges differ from what the edges say."""
     stored = db.execute("SELECT node, rank, other_id, edge, other, outgoing, part FROM adjacency")
     if _sum(stored) != _sum(_true_adjacency(db)):
         yield "edges", "the adjacency table differs from the edges", REPAIR
@@ -68,7 +68,7 @@ CHECKS = (labels, names, relations, adjacency)
 
 
 def differences(db: sqlite3.Connection) -> Iterator[Difference]:
-    """Yields every difference between computed tables and the rows they are computed from."""
+    """Yields how any of the computed tables differs from what it should contain."""
     for check in CHECKS:
         yield from check(db)
 
@@ -115,7 +115,7 @@ def _true_edge_tags(db: sqlite3.Connection) -> Iterator[tuple[str, int, int, flo
 
 
 def rebuild(db: sqlite3.Connection) -> None:
-    """Computes all of these tables anew. Needs a write transaction."""
+    """Empties all computed tables and fills them again from nodes, edges and notes. Needs a write transaction."""
     for table in (
         "adjacency", "adjacency_tags", "degrees", "given_tags", "node_labels", "names", "name_words", "relation_words",
         "topics",

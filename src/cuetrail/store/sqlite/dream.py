@@ -196,7 +196,7 @@ class SqlitePassEngine:
         return Atom(key, id_, text, at, path, tags, _borrowed(props), row, is_day)
 
     def _tag(self, item: str) -> Tag:
-        """Unpacks a tag, from a cache, because few tags occur very often."""
+        """Returns the tag that a packed text stands for, from a cache, because few tags occur very often."""
         tag = self._tags.get(item)
         if tag is None:
             tag = self._tags[item] = rows.unpack_tag(item)

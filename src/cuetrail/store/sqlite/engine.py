@@ -409,7 +409,7 @@ def _count_accesses(db: sqlite3.Connection, keys: Sequence[int], now: int, wake:
 
 
 def _count_fact_uses(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
-    """Counts one use of each fact."""
+    """Counts one use of each fact with one of these keys, at the time `now`."""
     query = (
         "UPDATE facts SET access_count = access_count + 1,"
         " last_accessed = max(coalesce(last_accessed, ?1), ?1) WHERE key = ?2"

@@ -42,12 +42,12 @@ class RawFiles:
         self._handles: dict[Place, BinaryIO] = {}
 
     def enter(self, place: Place) -> None:
-        """Counts one more user of a file."""
+        """Counts one more user of a file, until `leave`."""
         with self._lock:
             self._users[place] += 1
 
     def leave(self, place: Place) -> None:
-        """Counts one user less. The last one closes the handle."""
+        """Counts one user of a file less. When the last one leaves, the file's handle is closed."""
         with self._lock:
             self._users[place] -= 1
             if not self._users[place]:

@@ -238,7 +238,7 @@ def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
 
 
 def nodes_by_key(db: sqlite3.Connection, path: Path, keys: Sequence[int]) -> dict[int, Node]:
-    """Returns nodes by key, whoever owns them."""
+    """Returns nodes by key, whoever owns them, under plain ids. Raises CorruptMemory if one changed on disk."""
     found = {}
     for some in chunks(keys):
         for row in db.execute(f"{rows.NODE} WHERE n.key IN ({marks(len(some))})", some):
@@ -305,7 +305,7 @@ class Index(Protocol[V]):
 
 
 class Reader:
-    """One consistent view of `memory.db` for one scope."""
+    """Reads what one scope sees of `memory.db`, in the transaction of a connection."""
 
     def __init__(self, db: sqlite3.Connection, scope: Scope, path: Path) -> None:
         self.db = db
@@ -334,7 +334,7 @@ class Reader:
         return f"{column} IN ({','.join(map(str, self.ids.mine)) or 'NULL'})"
 
     def keys(self, ids: Iterable[str]) -> dict[str, int]:
-        """Returns the keys of these node ids, in the given order."""
+        """Returns the keys of visible nodes by id, in the given order. Unknown ids are absent."""
         return self.ids.keys(ids)
 
     def names(self, keys: Iterable[int]) -> dict[int, str]:

@@ -45,7 +45,7 @@ INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,
 
 
 def hash64(data: bytes) -> int:
-    """Returns a 64-bit hash as the signed number that SQLite stores."""
+    """Returns a 64-bit hash of bytes, as the signed number that SQLite can store."""
     return int.from_bytes(xxhash.xxh3_64_digest(data), "big", signed=True)
 
 
@@ -136,7 +136,7 @@ def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
 
 
 def repacked(packed: str | None, tags: tuple[Tag, ...]) -> str | None:
-    """Returns packed labels with other tags and the same buckets."""
+    """Returns a packed label column with other tags and the same buckets; None if it is empty."""
     if packed is not None and packed[0] != "[":
         buckets = packed.rpartition(_GROUP)[2]
         plain = _packed(tags, buckets) if tags or buckets else None
@@ -193,7 +193,7 @@ def packed_tags(packed: str) -> list[str]:
 
 
 def packed_buckets(packed: str | None) -> tuple[str, ...]:
-    """Returns the buckets of packed labels."""
+    """Returns the buckets in a packed label column, which has tags and buckets in one text."""
     if packed is None or packed[0] == "[":
         return tuple(label_names(packed)[1])
     buckets = packed.rpartition(_GROUP)[2]
@@ -208,7 +208,7 @@ def unpack_tag(item: str) -> Tag:
 
 
 def label_names(packed: str | None) -> tuple[list[str], list[str]]:
-    """Returns the names of the tags and of the buckets in packed labels."""
+    """Returns the names of the tags and of the buckets in a packed label column."""
     if packed is None:
         return [], []
     if packed[0] == "[":
@@ -260,7 +260,7 @@ def to_node(row: tuple[Any, ...]) -> Node:
 
 
 def life_row(key: int, life: Life) -> tuple[Any, ...]:
-    """Returns a node's usage record as a row of `life`."""
+    """Returns a node's usage record as a row of `life`, with its checksum."""
     return summed((
         key, life.salience, life.state, life.confidence, life.accesses, life.last_access, life.last_decay,
         life.interval, life.gradient, life.retention,
@@ -268,7 +268,7 @@ def life_row(key: int, life: Life) -> tuple[Any, ...]:
 
 
 def edge_row(edge: Edge, key: int, part: int, src: int, dst: int) -> tuple[Any, ...]:
-    """Returns an edge as a row of `edges`."""
+    """Returns an edge as a row of `edges`, with its checksum. `src` and `dst` are the keys of its nodes."""
     return summed((
         key, part, edge.id, src, dst, edge.kind, edge.weight, pack(edge.tags), edge.text, edge.type, edge.attitude,
         edge.proximity, edge.confidence, edge.via, pack(edge.props), edge.created, edge.updated, edge.valid_from,
@@ -286,7 +286,7 @@ def to_edge(row: tuple[Any, ...]) -> Edge:
 
 
 def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None) -> tuple[Any, ...]:
-    """Returns a fact as a row of `facts`."""
+    """Returns a fact as a row of `facts`, with its checksum. `subject` and `object_` are keys of nodes."""
     return summed((
         key, part, fact.id, subject, fact.predicate, object_, fact.value, fact.confidence, fact.status, fact.source,
         fact.source_ref, fact.provenance, pack(fact.tags), fact.access_count, fact.last_accessed, fact.created,

@@ -202,7 +202,7 @@ def _energy(db: sqlite3.Connection) -> None:
 
 
 def _expiry(db: sqlite3.Connection) -> None:
-    """Adds an index of notes that expire."""
+    """Adds an index of notes by the time they expire."""
     db.execute("CREATE INDEX IF NOT EXISTS notes_by_expiry ON notes (part, expires) WHERE expires IS NOT NULL")
 
 

@@ -32,7 +32,7 @@ WITH m WHERE coalesce(m.text, $first) = $old SET m.text = $new, m.dead = coalesc
 
 
 class IndexOutdated(Exception):
-    """Raised by a search if the index has to be rebuilt first."""
+    """Raised by a search if so much was deleted that the text index has to be rebuilt first."""
 
 
 class IndexState(NamedTuple):
@@ -43,7 +43,7 @@ class IndexState(NamedTuple):
     living: int
 
     def is_small(self) -> bool:
-        """True if scores are computed here, from the texts themselves."""
+        """True if the memory is so small that scores are computed from its texts, not by the server's index."""
         return self.living <= FEW
 
     def is_outdated(self) -> bool:
@@ -52,7 +52,7 @@ class IndexState(NamedTuple):
 
 
 def index_state(tx: Tx) -> IndexState:
-    """Returns the present state of the text index."""
+    """Returns which text index is in use, how many deleted texts it counts, and the number of nodes."""
     return IndexState(*rows(tx, _STATE, first=TEXT_INDEXES[0])[0])
 
 
@@ -102,7 +102,7 @@ class CorpusCache:
         self._cached: tuple[tuple[int, int], dict[str, Corpus]] | None = None
 
     def read(self, tx: Tx) -> dict[str, Corpus]:
-        """Returns the present corpora by field."""
+        """Returns the terms of all present texts by field, from the cache if nothing was written since."""
         now, cached = head(tx), self._cached
         if cached is not None and cached[0] == now:
             return cached[1]

@@ -65,7 +65,7 @@ def any_of(field: str, words: Sequence[str]) -> str:
 
 
 def must(query: str) -> str:
-    """Returns the query as a required clause that adds nothing to the score."""
+    """Returns a clause that documents must match, made of a query, and that adds nothing to their score."""
     return f"+({query})^0"
 
 

@@ -66,7 +66,7 @@ def _all(place: _VectorStore) -> str:
 
 
 def _one(place: _VectorStore, handle: str) -> str:
-    """Returns a MATCH for one record; `handle` is the expression for its handle."""
+    """Returns a Cypher MATCH for one record as `n`; `handle` is the expression for its key or uid."""
     return f"MATCH {place.pattern.format(f' {{{place.handle}: {handle}}}')}"
 
 
@@ -86,12 +86,12 @@ def held(tx: Tx) -> VectorSpace | None:
 
 
 def coming(tx: Tx) -> VectorSpace | None:
-    """Returns the model of an unfinished change-over; None if there is none."""
+    """Returns the model that an unfinished change-over to another model makes vectors of; None if there is none."""
     return _space(tx, NEXT)
 
 
 class Neo4jVectorSpaces:
-    """Access to the models of a memory. `store.vector_space` documents the methods."""
+    """Reads and changes the embedding models of a memory. `store.vector_space` documents the methods."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection

@@ -67,7 +67,7 @@ class Spool:
         self.file.truncate()
 
     def put(self, record: Any) -> int:
-        """Appends a record and returns its position."""
+        """Appends a record to the file and returns its position there."""
         at = self.file.tell()
         pickle.dump(record, self.file, pickle.HIGHEST_PROTOCOL)
         return at

@@ -64,8 +64,8 @@ SET f.by_subject = a + now, f.by_object = b + now, f.past_subject = a + past, f.
 
 
 class Facts:
-    """Facts. The ids of their subjects and objects are plain; the handle of a fact is its uid. `store.transaction`
-    documents the methods.
+    """Writes facts in one transaction. A fact's handle is its uid, its nodes' ids are plain. See
+    `store.transaction`.
     """
 
     def __init__(self, state: WriteState) -> None:
@@ -168,6 +168,6 @@ def _topics(found: Sequence[Sequence[Any]]) -> list[Topic]:
 
 
 def set_sort_keys(tx: Tx, uids: Sequence[str]) -> None:
-    """Sets the sort keys of facts, which `store.neo4j.schema` describes."""
+    """Computes and stores the properties by which facts are read in order; `store.neo4j.schema` describes them."""
     for some in chunks(uids):
         rows(tx, _SET_SORT_KEYS, uids=some, active=list(ACTIVE), most=LONGEST_TOPIC)

@@ -76,7 +76,7 @@ _MOVE_NOTES_ON_EDGE = "MATCH (o:CueNote {edge: $was}) SET o.edge = $uid"
 
 
 class Edges:
-    """Edges with their notes and vectors."""
+    """Writes edges, with their notes and vectors, in one transaction. `store.transaction` documents the methods."""
 
     def __init__(self, state: WriteState) -> None:
         self.state = state
@@ -162,7 +162,7 @@ RETURN file, seq"""
 
 
 class Nodes:
-    """Nodes with their labels, names and usage."""
+    """Writes nodes, with labels, names and usage, in one transaction. `store.transaction` documents the methods."""
 
     def __init__(self, state: WriteState, edges: Edges, topics_with_objects: TopicsOfObjects) -> None:
         self.state = state

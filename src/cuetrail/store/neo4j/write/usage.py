@@ -42,7 +42,7 @@ def _put_lives(tx: Tx, lives: Iterable[tuple[int, Life]]) -> None:
 
 
 def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
-    """Counts one access of each node. Archived nodes leave the archive."""
+    """Counts one access of each node at the time `now`. Archived nodes thereby leave the archive."""
     keys = sorted(keys)
     for some in chunks(keys):
         # Locked in order and before they are read: so no two count at once, and they do not wait crosswise.
@@ -88,7 +88,7 @@ class Accesses:
 
 
 def touch_facts(reader: Reader, ids: Sequence[str], now: int) -> None:
-    """Counts one use of each fact."""
+    """Counts one use of each visible fact with one of these ids, at the time `now`."""
     found = reader.ids.seek(ids, "fact").values()
     rows(reader.tx, _COUNT_FACT_USE, uids=[one.handle for one in found], now=now)
     _count_use(reader.tx, {one.part for one in found})

@@ -127,7 +127,7 @@ class IndexDir:
         self._threads.release()
 
     def is_wanted(self) -> bool:
-        """True if a thread or process has waited for the lock since it was last taken."""
+        """True if another thread or process asked for the lock since it was last taken."""
         return self._wanted.exists()
 
     def _make_folder(self) -> None:
@@ -170,11 +170,11 @@ class IndexDir:
         return (self.path / "dirty").exists()
 
     def mark_dirty(self) -> None:
-        """Records on disk that the data files are about to change."""
+        """Records on disk that the index's data files are about to change."""
         write_atomically(self.path / "dirty", b"")
 
     def mark_clean(self) -> None:
-        """Records on disk that the state file describes the data files again."""
+        """Records on disk that the state file describes the data files again: the opposite of `mark_dirty`."""
         (self.path / "dirty").unlink(missing_ok=True)
 
     def next_folder(self) -> str:
@@ -193,7 +193,7 @@ class IndexDir:
                 old.unlink(missing_ok=True)
 
     def wipe(self) -> None:
-        """Deletes everything except the lock."""
+        """Deletes all files and folders of the index except the lock file."""
         for old in self.path.iterdir():
             if old.is_dir():
                 shutil.rmtree(old, ignore_errors=True)

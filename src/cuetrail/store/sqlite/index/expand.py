@@ -110,7 +110,7 @@ class Incident:
     # --- of a hub
 
     def fits(self, row: Row) -> float:
-        """Returns the tag similarity to the query of an edge, given as a row of `lists`."""
+        """Returns the similarity of an edge's tags to the query's tags. `row` is from one of `lists`."""
         if not self.tags:
             return 1.0
         packed = row[-1]
@@ -169,7 +169,7 @@ class Rows:
         self._db, self._query, self._values, self._filters = reader.db, query, values, filters
 
     def after(self, rank: float) -> Any:
-        """Returns a cursor on the edges with a rank above this one."""
+        """Returns a database cursor on the edges with a rank above this one, that is the weaker edges."""
         return self._db.execute(self._query, (*self._values, rank, *self._filters))
 
 
@@ -229,7 +229,7 @@ Offer = tuple[str, float, Row]
 
 
 def expand(reader: Reader, level: Frontier) -> Expanded:
-    """Returns the candidates of every frontier node; see `store.graph`."""
+    """Returns the neighbours that energy can flow to from each frontier node; see `store.graph`."""
     keys = _keys(reader, level)
     counts = degrees(reader, list(keys.values()))
     edges, wanted = Incident(reader, level), level.wanted()
@@ -267,7 +267,7 @@ _Small = tuple[int, int, float, int, frozenset[Any], list[Step]]
 
 
 def _take_together(edges: Incident, level: Frontier, nodes: Sequence[_Small]) -> None:
-    """Adds to each of these nodes its steps that transmit more than the least energy."""
+    """Adds, for each of these frontier nodes, all steps to neighbours that transmit enough energy to its list."""
     tags, floor, sim = level.tags, level.tag_sim_floor, 1.0
     at = {node[0]: node for node in nodes}
     if tags:

@@ -146,7 +146,7 @@ class LabelIndex:
         db.on_close(self.close)
 
     def close(self) -> None:
-        """Releases the mapped file."""
+        """Releases the memory-mapped file of the index."""
         self.opened = None
 
     def view_at(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None = None) -> LabelView:
@@ -167,7 +167,7 @@ class LabelIndex:
         return view
 
     def _followed(self, db: sqlite3.Connection, epoch: str, target: int) -> LabelView | None:
-        """Returns the opened view, updated to the change `target`; None if a base has to be written first."""
+        """Returns the opened view, updated to the change `target`; None if a new base (index file) is needed first."""
         view = self.opened
         if view is None or not _is_open(view, epoch) or (view := _after(db, view, target)) is None:
             view = self._opened(db, epoch)
@@ -176,7 +176,9 @@ class LabelIndex:
         return view
 
     def _opened(self, db: sqlite3.Connection, epoch: str) -> LabelView | None:
-        """Returns a view of the base on disk, or of all nodes of a small memory; None if a base must be written."""
+        """Returns a view of the base (index file), or of all nodes of a small memory; None if a base must be
+        written.
+        """
         base = self._base(epoch)
         if base is not None:
             state, files, columns = base
@@ -201,7 +203,7 @@ class LabelIndex:
         return map_columns(self.dir.path / state.folder / name, state.extra)
 
     def exists(self) -> bool:
-        """True if there is a base on disk."""
+        """True if the file of the index (its base) is on disk."""
         return self.dir.load() is not None
 
     def catch_up(self, progress: Progress | None = None, erase: bool = False) -> int:
@@ -233,7 +235,7 @@ class LabelIndex:
         return state
 
     def _write(self, db: sqlite3.Connection, rows: NodeRows) -> State:
-        """Writes a new base with these rows, deletes the old one, and returns the new state."""
+        """Writes a new base (index file) with these rows, deletes the old one, and returns the new state."""
         epoch, seq = position(db)
         folder = self.dir.next_folder()
         sizes = write_columns(self.dir.path / folder / "columns", build_columns(db, rows))
@@ -244,12 +246,12 @@ class LabelIndex:
         return state
 
     def rebuild(self) -> None:
-        """Rebuilds the base from `memory.db`."""
+        """Writes the file of the index (its base) again, from `memory.db`."""
         with self.dir.locked(), self.db.fresh() as db:
             self._write(db, read_rows(db))
 
     def differs(self) -> bool:
-        """True if the index differs from `memory.db`; for doctor."""
+        """True if the index exists and differs from `memory.db`; for doctor."""
         if not self.exists():
             return False
         with self.dir.locked(), self.db.fresh() as db:
@@ -272,7 +274,7 @@ class LabelIndex:
 
 
 def _is_open(view: LabelView, epoch: str) -> bool:
-    """True if the view belongs to this memory and its base is still the one on disk."""
+    """True if the view belongs to the memory with this epoch and its file is still the one on disk."""
     return view.epoch == epoch and (view.files is None or view.files.unchanged())
 
 
@@ -290,7 +292,7 @@ def _after(db: sqlite3.Connection, view: LabelView, target: int) -> LabelView | 
 
 
 def _is_much(runs: Runs, rows: int, more: int = 0) -> bool:
-    """True if a new base is due: the changed keys, plus `more`, are many compared with its `rows` rows."""
+    """True if a new base (index file) is due: changed keys and `more` are many compared with its `rows` nodes."""
     return sum(high - low + 1 for low, high in runs) + more > max(FEW, rows // SHARE)
 
 
@@ -325,7 +327,7 @@ _FILE: tuple[tuple[str, type[np.generic], str], ...] = (
 
 
 def build_columns(db: sqlite3.Connection, rows: NodeRows) -> LabelColumns:
-    """Returns the columns of a new base with these rows. `db` gives the order of ids, and which labels are buckets."""
+    """Returns the columns of a new index file with these rows. `db` orders ids and says which labels are buckets."""
     rows = rows.take(_newest_first(db, rows))
     lengths = np.diff(rows.starts)
     owners = np.repeat(np.arange(len(rows), dtype=np.int32), lengths)
@@ -361,7 +363,7 @@ def build_columns(db: sqlite3.Connection, rows: NodeRows) -> LabelColumns:
 
 
 def _newest_first(db: sqlite3.Connection, rows: NodeRows) -> Ints:
-    """Returns the positions of the rows in the order newest first, then by id."""
+    """Returns the row numbers sorted newest first, then by node id."""
     by_id = np.fromiter((key for (key,) in db.execute("SELECT key FROM nodes ORDER BY id, part")), np.int64)
     order = np.argsort(by_id, kind="stable")
     ranks = order[np.searchsorted(by_id, rows.keys, sorter=order)]
@@ -464,7 +466,7 @@ def _size(count: str, sizes: Mapping[str, int]) -> int:
 
 
 def no_columns() -> LabelColumns:
-    """Returns columns without rows."""
+    """Returns the columns of an index without nodes."""
     zero: dict[str, Any] = {name: np.zeros(_size(count, _NONE), kind) for name, kind, count in _FILE}
     zero["forward"] = zero["forward"].reshape(0, _NONE["width"])
     zero["near"] = zero["near"].reshape(_NONE["width"], 0)
@@ -492,7 +494,7 @@ def _sorted_codes(rows: NodeRows) -> NDArray[np.int32]:
 
 
 def _as_rows(base: LabelColumns) -> NodeRows:
-    """Returns the rows of a base with their codes, sorted by key."""
+    """Returns the nodes of the index file with their label codes, sorted by key."""
     codes = np.repeat(base.list_codes, np.diff(base.list_starts))
     order = np.argsort(base.carriers, kind="stable")
     lengths = np.bincount(base.carriers, minlength=len(base))

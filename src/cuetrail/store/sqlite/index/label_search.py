@@ -127,18 +127,18 @@ class LabelColumns:
 
     @cached_property
     def wide(self) -> NodeRows:
-        """Returns the rows that have too many codes for `forward`, with their joining codes."""
+        """Returns the wide rows, which have too many label codes for `forward`, with their joining codes."""
         columns: Any = {name: getattr(self, name)[self.wide_rows] for name in COLUMNS}
         return NodeRows(**columns, starts=self.wide_starts, codes=self.wide_codes)
 
     @cached_property
     def part_counts(self) -> dict[int, int]:
-        """Returns the number of rows of each partition."""
+        """Returns the number of nodes in the index, by partition."""
         parts, counts = np.unique(self.parts, return_counts=True)
         return dict(zip(parts.tolist(), counts.tolist(), strict=True))
 
     def pieces(self, code: int) -> list[LabelRows]:
-        """Returns the rows with a code, one `LabelRows` per partition."""
+        """Returns the rows of nodes that have a label code, one `LabelRows` per partition."""
         if code not in self._pieces:
             first, last = np.searchsorted(self.list_codes, [code, code + 1]).tolist()
             self._pieces[code] = [self._piece(number) for number in range(first, last)]
@@ -168,7 +168,7 @@ class LabelColumns:
         return np.concatenate([np.zeros(0, np.int64), *pieces]).astype(np.int32)
 
     def codes_of(self, rows: RowNumbers) -> NDArray[np.int32]:
-        """Returns the joining codes of these rows, concatenated."""
+        """Returns the label codes, without those of temporal tags, of these rows, concatenated."""
         plain = self.forward[rows].ravel()
         wide = self.wide.take(np.flatnonzero(np.isin(self.wide_rows, rows)))
         return np.concatenate([plain[plain != 0], wide.codes])
@@ -205,7 +205,9 @@ class LabelView:
     _shown: dict[int, NDArray[np.bool_] | None] = field(default_factory=dict)
 
     def shown(self, hidden: int) -> NDArray[np.bool_] | None:
-        """Returns a mask of the rows of the base that are not dead and have no flag of `hidden`; None: all rows."""
+        """Returns a mask of the nodes in the index file that did not change since and have no flag of `hidden`; None:
+        all.
+        """
         if hidden not in self._shown:
             shown = self.base.flags & np.uint8(hidden) == 0
             shown[self.dead] = False
@@ -236,7 +238,7 @@ Column = Callable[[str], NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """A way to value nodes: each shared label has a weight, and `worth` turns the sums of weights into values.
+    """A ranking rule: each shared label has a weight, and `worth` turns a node's sum of weights into its value.
 
     `worth` also gets a function that returns a column of the nodes. A value is at most `ceiling` times the sum.
     """
@@ -257,12 +259,12 @@ class Candidates:
 
 
 def by_rarity(weights: Mapping[Label, float]) -> Pull:
-    """Returns the valuation in which a node is worth the sum of the weights of its labels."""
+    """Returns the ranking rule by which a node is worth the sum of the weights of its labels."""
     return Pull(weights, 1.0, lambda sums, _: sums)
 
 
 def by_gravity(seed: WalkSeed) -> Pull:
-    """Returns the valuation by attraction to one seed: that of `formulas.gravity`, computed for many nodes at once."""
+    """Returns the ranking rule by attraction to one seed: that of `formulas.gravity`, for many nodes at once."""
 
     def worth(sums: Floats, column: Column) -> Floats:
         hours = np.abs(column("ats").astype(np.float64) - seed.at) / HOUR
@@ -349,7 +351,7 @@ class LabelWalk:
         return Candidates([(key, value) for key, (_, value) in zip(keys, first, strict=True)], others)
 
     def _narrowed(self, these: Ints) -> tuple[dict[Label, LabelStats], list[NodeRows]]:
-        """Returns the statistics of the labels, and the rows outside the base, restricted to nodes with these keys."""
+        """Returns the statistics of labels, and the rows outside the index file, for nodes with these keys only."""
         among = np.zeros(len(self.base), np.bool_)
         among[self.base.rows_of(these)] = True
         known = {}
@@ -359,7 +361,7 @@ class LabelWalk:
         return known, [rows.take(np.flatnonzero(np.isin(rows.keys, these))) for rows in self.loose]
 
     def _best_of_base(self, pull: Pull, queue: Queue, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
-        """Returns (row number, value) of the best rows of the base that are not wide, found in rounds."""
+        """Returns (row number, value) of the best nodes in the index file, found in rounds; wide rows are left out."""
         best = _Best(limit, self.base.forward.shape[1])
         at, batch = 0, float(FIRST)
         most = self._most(queue)
@@ -379,7 +381,7 @@ class LabelWalk:
         return best.values.items()
 
     def _joined(self, pieces: Sequence[LabelRows]) -> tuple[RowNumbers, NDArray[np.int32]]:
-        """Returns the row numbers of all pieces that pass the filters, and their joining codes, one column per row."""
+        """Returns the row numbers in these pieces that pass the filters, and their label codes, one column per row."""
         forward = self.base.forward
         rows = np.concatenate([NO_ROWS, *(piece.rows for piece in pieces)])
         near = [forward.take(rows, axis=0).T if codes is None else codes for _, rows, codes in pieces]
@@ -411,7 +413,7 @@ class LabelWalk:
     # --- rows in the visible partitions
 
     def _carriers(self, code: int) -> list[LabelRows]:
-        """Returns the rows of the base with a code, in the visible partitions."""
+        """Returns the rows of nodes in the visible partitions that have a label code."""
         found = self.base.pieces(code)
         return found if self.parts is None else [piece for piece in found if piece.part in self.parts]
 
@@ -425,11 +427,11 @@ class LabelWalk:
     # --- filters
 
     def _hidden(self) -> int:
-        """Returns the flags that exclude a node."""
+        """Returns the flags that exclude a node: no text, and unless asked for, quarantined or archived."""
         return SILENT | (0 if self.where.quarantined else QUARANTINED) | (0 if self.where.archived else ARCHIVED)
 
     def _shown(self) -> NDArray[np.bool_] | None:
-        """Returns a mask of the rows of the base that pass the filters, None: all. Partitions are not tested here."""
+        """Returns a mask of the nodes in the index file that pass the filters, None: all. Partitions are not tested."""
         shown, where = self.view.shown(self._hidden()), self.where
         if not (where.tags or where.buckets or where.kinds or where.since is not None or where.until is not None):
             return shown
@@ -444,7 +446,7 @@ class LabelWalk:
         return passing
 
     def _wide(self) -> NodeRows:
-        """Returns the wide rows of the base that are visible and pass the filters."""
+        """Returns the visible nodes with very many labels that pass the filters; they are tested one by one."""
         rows = self.base.wide
         if len(rows) and self.shown is not None:
             rows = rows.take(np.flatnonzero(self.shown[self.base.wide_rows]))
@@ -586,7 +588,7 @@ def _storable(at: int) -> int:
 
 
 def _codes(db: sqlite3.Connection, view: LabelView, labels: Sequence[Label]) -> dict[Label, int]:
-    """Returns the joining codes of labels, from a cache of the view; labels that no node ever had are absent."""
+    """Returns the index's codes of labels, from a cache of the view; labels that no node ever had are absent."""
     missing = [label for label in labels if label not in view.codes]
     view.codes.update(dict.fromkeys(missing))
     tags = label_numbers(db, "t", [label.name for label in missing if label.what == "tag"])

@@ -84,7 +84,7 @@ class Feed:
         self._newest = max((self._newest, *(high for _, high in runs)))
 
     def fill(self, db: sqlite3.Connection, total: int, progress: Progress | None) -> None:
-        """Indexes every node; for an empty index."""
+        """Adds every node of `memory.db` to the index, which must be empty."""
         self._add(db.execute(f"{ROWS} ORDER BY n.key"), 0, total, progress)
 
     def _add(self, rows: Iterator[tuple[Any, ...]], before: int, total: int, progress: Progress | None) -> int:
@@ -108,7 +108,7 @@ class Feed:
             self._writer.delete_documents_by_query(query.term_query(self._schema, "key", key))
 
     def commit(self) -> None:
-        """Makes the changes visible, and waits until segments are merged."""
+        """Makes the changes visible to new searches, and waits until tantivy has merged segments."""
         try:
             self._writer.commit()
         except BaseException:
@@ -125,7 +125,7 @@ class Feed:
 
 @contextlib.contextmanager
 def feeding(index: tantivy.Index, newest: int, small: bool) -> Iterator[Feed]:
-    """Opens a feed that is committed if the block ends, dropped if it raises."""
+    """Opens a writer on an index; its changes are committed if the block ends, dropped if it raises."""
     feed = Feed(index, newest, small)
     try:
         yield feed
@@ -202,7 +202,7 @@ class TextIndex:
         db.on_close(self.close)
 
     def close(self) -> None:
-        """Releases the mapped files."""
+        """Releases the memory-mapped files of the index."""
         self.opened = None
 
     def view(self, progress: Progress | None = None) -> TextView:
@@ -439,7 +439,7 @@ class TextIndex:
         return state
 
     def _save(self, db: sqlite3.Connection, state: State) -> State:
-        """Completes the state with the folder's present files and document counts, saves it and returns it."""
+        """Adds the folder's present files and document counts to the state, saves it and returns it."""
         folder = self.dir.path / state.folder
         segments = _segments(folder)
         prefixes = _prefixes(segments)
@@ -460,7 +460,7 @@ class TextIndex:
         return state
 
     def rebuild(self) -> None:
-        """Rebuilds the index from `memory.db`."""
+        """Builds the index again from all nodes in `memory.db`."""
         with self._locked() as db:
             self._rebuild(db, None)
 
@@ -502,7 +502,7 @@ def _segments(folder: Path) -> list[dict[str, Any]]:
 
 
 def _prefixes(segments: list[dict[str, Any]]) -> set[str]:
-    """Returns the prefixes of the segments' file names."""
+    """Returns the prefixes that the names of the segments' files have."""
     return {segment["segment_id"].replace("-", "") for segment in segments}
 
 

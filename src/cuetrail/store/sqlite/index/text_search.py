@@ -166,7 +166,7 @@ class TextSearch:
         self.narrowed = bool(where.tags or where.buckets or where.kinds)
 
     def words(self, text: str) -> list[str]:
-        """Returns the terms of a text, in order, with repeats."""
+        """Returns the index terms of a text (analysed words), in order, with repeats."""
         return self.analyser.analyze(analysable(clean(text)))
 
     def run(self, query: TextQuery, limit: int) -> Matches:
@@ -217,7 +217,7 @@ class TextSearch:
         return found
 
     def _is_known(self, term: str) -> bool:
-        """True if a document has the term in one of the fields."""
+        """True if any document has the term in one of the searched fields."""
         return any(self.searcher.doc_freq(field, term) for field in self.fields)
 
     def _leaf(self, leaf: Leaf) -> Query:
@@ -226,7 +226,7 @@ class TextSearch:
         return query if weight == 1.0 else Query.boost_query(query, weight)
 
     def _term(self, term: str) -> Query:
-        """Returns a query for a term in any of the fields."""
+        """Returns a query for a term in any of the searched fields, scored by BM25 and field weights."""
         return _any([self._leaf((field, term)) for field in self.fields])
 
     def _phrase(self, words: list[str]) -> Query:
@@ -281,7 +281,9 @@ class TextSearch:
         return self._top(wanted, filters, limit), boosted.result()
 
     def _wanted(self, terms: Sequence[str], quoted: Collection[str] | None) -> _Wanted:
-        """Returns the terms that occur, with their statistics. Of more than MOST_TERMS the rarest are kept."""
+        """Returns the query terms that occur in the index, with statistics. Of more than MOST_TERMS the rarest are
+        kept.
+        """
         total = self.view.documents
         leaves = ((field, term) for term in terms for field in self.fields)
         counts = {leaf: count for leaf in leaves if (count := self.searcher.doc_freq(*leaf))}
@@ -303,7 +305,7 @@ class TextSearch:
         return _Labelled(_any(known) if known else None, sum(counts.values()))
 
     def _top(self, wanted: _Wanted, filters: Filters, limit: int) -> Hits:
-        """Returns at least the `limit` best by BM25, and all that tie with the last of them."""
+        """Returns at least the `limit` best documents by BM25, and all that tie with the last of them."""
         weights, leaves = wanted.weights, list(wanted.weights)
         if wanted.quoted is not None:
             # Only documents with the phrases can match: posting lists of words are probed for these, not scanned.
@@ -355,7 +357,7 @@ class TextSearch:
         return cast(list[int], self.searcher.fast_field_values("key", [address for _, address in hits]))
 
     def searched_text(self, node: Node) -> str:
-        """Returns the text of a node in all searched fields."""
+        """Returns the text of a node that is searched: body, title and heading, as far as they have a weight."""
         text = searchable_text(node.name, node.aliases, node.text) if "body" in self.fields else ""
         if "title" in self.fields:
             text = f"{searched_title(node.name, node.aliases, node.props)}\n{text}"
@@ -391,7 +393,7 @@ class TextSearch:
         return held
 
     def mean_matches(self, query: TextQuery) -> float:
-        """Returns the mean number of a query's words in a document."""
+        """Returns how many of a query's words a document contains on average."""
         terms = set(self.words(" ".join((query.words, *query.phrases))))
         return sum(self.searcher.doc_freq("body", term) for term in terms) / max(self.searcher.num_docs, 1)
 
@@ -477,7 +479,7 @@ def _any(queries: list[Query]) -> Query:
 
 
 def _silent(query: Query) -> Query:
-    """Returns the query as a condition that adds nothing to the score."""
+    """Returns the query as a condition: documents must match it, but it adds nothing to their score."""
     return Query.const_score_query(query, 0.0)
 
 
@@ -501,7 +503,7 @@ def _essential(weights: Mapping[Any, float]) -> int:
 
 
 def _tied(matches: Sequence[Match]) -> list[int]:
-    """Returns the keys of matches that have the same score as a neighbour."""
+    """Returns the keys of matches that have the same score as the match before or after them."""
     pairs = [(a.key, b.key) for a, b in itertools.pairwise(matches) if a.score == b.score]
     return list(dict.fromkeys(itertools.chain.from_iterable(pairs)))
 

@@ -66,7 +66,7 @@ class VectorIndex:
         db.on_close(self.close)
 
     def close(self) -> None:
-        """Releases the mapped files."""
+        """Releases the memory-mapped files of the index."""
         self.opened = None
 
     def exists(self) -> bool:
@@ -202,7 +202,7 @@ class VectorIndex:
                 old.unlink(missing_ok=True)
 
     def rebuild(self) -> None:
-        """Rebuilds the index from `memory.db`."""
+        """Builds the index again from all vectors in `memory.db`; does nothing if it has none."""
         with self.dir.locked(), self.db.fresh() as db:
             space = space_of(db)
             if space is not None:

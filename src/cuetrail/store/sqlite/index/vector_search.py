@@ -108,15 +108,15 @@ class Block:
 
     @property
     def columns(self) -> tuple[NDArray[Any], ...]:
-        """Returns the columns in the order of the file."""
+        """Returns the columns of the block in the order in which its file has them."""
         return self.keys, self.parts, self.kinds, self.scales, self.codes
 
     def holds(self, runs: Runs) -> bool:
-        """True if the key of any row lies in one of the ranges."""
+        """True if the block has a row whose key lies in one of the ranges."""
         return any(rows.start < rows.stop for rows in map(self._rows, runs))
 
     def without(self, runs: Runs) -> Block:
-        """Returns the rows whose keys lie in none of the ranges."""
+        """Returns a block of the rows whose keys lie in none of the ranges."""
         kept = np.ones(len(self.keys), np.bool_)
         for rows in map(self._rows, runs):
             kept[rows] = False

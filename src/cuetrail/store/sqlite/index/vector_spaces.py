@@ -45,7 +45,7 @@ _NOTE = "SELECT o.key, o.id, e.id, o.text, o.created, o.expires FROM notes o LEF
 
 @dataclass(slots=True)
 class SqliteVectorSpaces:
-    """Access to the models of a memory. `store.vector_space` documents the methods."""
+    """Reads and changes the embedding models of a memory. `store.vector_space` documents the methods."""
 
     database: Database
     held: VectorSpace | None
@@ -69,7 +69,7 @@ class SqliteVectorSpaces:
 
 
 def _name(db: sqlite3.Connection, table: str, space: VectorSpace | None) -> None:
-    """Stores which model's vectors the table holds; None for none."""
+    """Stores which embedding model the vectors in a table are of; None if it is to hold none."""
     db.execute("DELETE FROM meta WHERE name = ?", (SPACE_ENTRY[table],))
     if space is not None:
         packed = json.dumps({"model": space.model, "dim": space.dim})

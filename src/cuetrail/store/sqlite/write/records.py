@@ -129,7 +129,7 @@ def _comparable(row: Sequence[Any]) -> tuple[Any, ...]:
 
 
 class Edges:
-    """Edges with their adjacency, degrees, tags and vectors."""
+    """Writes edges and the tables computed from them in one transaction. `store.transaction` documents the methods."""
 
     def __init__(self, state: WriteState) -> None:
         self.state = state
@@ -324,7 +324,7 @@ def put_notes(state: WriteState, on: Literal["node", "edge"], notes: Sequence[tu
 
 
 def remove_notes(state: WriteState, keys: Sequence[int]) -> None:
-    """Removes notes with their vectors."""
+    """Removes the notes with these keys, their vectors, and their words in `relation_words`."""
     _remove_words(state.db, notes=keys)
     state.revectored |= vector_spaces.drop(state.db, keys)
     state.db.executemany("DELETE FROM notes WHERE key = ?", [(key,) for key in keys])
@@ -371,7 +371,7 @@ _IDLE = (
 
 
 class Facts:
-    """Facts. The ids of their subjects and objects are plain."""
+    """Writes facts in one transaction; their nodes' ids are plain. `store.transaction` documents the methods."""
 
     def __init__(self, state: WriteState) -> None:
         self.state = state
@@ -487,7 +487,7 @@ _REFERRING = (
 
 
 class Nodes:
-    """Nodes with their labels, names and usage."""
+    """Writes nodes and the tables computed from them in one transaction. `store.transaction` documents the methods."""
 
     def __init__(self, state: WriteState, edges: Edges) -> None:
         self.state = state

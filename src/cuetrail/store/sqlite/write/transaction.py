@@ -21,7 +21,7 @@ from cuetrail.store.vector_space import VectorKind, VectorSpace
 
 
 class Tombstones:
-    """The tombstones in the partitions of one user. `store.transaction` documents the methods."""
+    """The tombstones (hashes of forgotten ids and texts) of one user. `store.transaction` documents the methods."""
 
     def __init__(self, db: sqlite3.Connection, ids: Ids) -> None:
         self.db = db

@@ -226,7 +226,7 @@ class Reads(Protocol):
         """Returns the earlier versions of a node the user owns, oldest first."""
 
     def links(self, scope: Scope, /, keys: Sequence[str], by: LinkKey = "atom") -> dict[str, list[Link]]:
-        """Returns the links in these atoms' texts, by atom; or those to a normalised name, in the own partition."""
+        """Returns the links in these atoms' texts, by atom; or the own partition's links to these names, by name."""
 
     def ingested(self, scope: Scope, /, under: str | None = None) -> Ingested:
         """Returns the ingested folders, and the ingested files whose path is `under` or below it; no files if it is

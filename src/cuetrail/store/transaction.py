@@ -204,7 +204,7 @@ class WriteTransaction(Protocol):
         """Returns the same as `find`, but only for records that the user owns and may change."""
 
     def earlier_texts(self, partition: int, ids: Sequence[str]) -> list[tuple[str, str]]:
-        """Returns the texts (or names, if without text) that nodes had before corrections, as (id, text)."""
+        """Returns (id, text) for each earlier version of these nodes; its name if it had no text."""
 
     def last_versions(self, ids: Sequence[str]) -> dict[str, int]:
         """Returns the time of the newest earlier version of each node, by id; nodes without one are absent."""

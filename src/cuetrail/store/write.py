@@ -115,10 +115,10 @@ class Batch:
 class Forgetting:
     """How nodes are forgotten. `purge` rewrites the text index at once, so that no forgotten word is left in it.
 
-    The batches of `along` are written in the same transaction, each to its scope. They are written after the
-    tombstones, so that they cannot bring a forgotten text back. `id_only` nodes leave a tombstone of their id but none
-    of their text, because other nodes say the same. Paragraphs in `shared`, given as bare words, leave none, because
-    other files contain them.
+    Forgotten nodes leave tombstones: hashes of their ids, texts and paragraphs that keep them from coming back.
+    `id_only` nodes leave one of their id only, because other nodes say the same. Paragraphs in `shared`, given as bare
+    words, leave none, because other files contain them. The batches of `along` are written afterwards in the same
+    transaction, each to its scope.
     """
 
     purge: bool = False

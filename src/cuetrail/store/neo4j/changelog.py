@@ -13,7 +13,7 @@ from cuetrail.store.dream import joined
 from cuetrail.store.neo4j.connection import Tx, rows
 
 # A counter is locked, by setting a constant, before it is increased by `x = x + 1`. Otherwise the server takes a lock
-# for which two such statements of one transaction and one of another may wait crosswise.
+# by which two such statements of one transaction and one of another may deadlock.
 _KEYS = """MERGE (m:CueMeta {name: 'keys'}) SET m.held = true
 SET m.value = coalesce(m.value, 0) + $count RETURN m.value"""
 _LOG = """MERGE (m:CueMeta {name: 'log'}) SET m.held = true

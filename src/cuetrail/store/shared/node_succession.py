@@ -63,7 +63,7 @@ def pass_facts(tx: WriteTransaction, successors: Successors) -> None:
 
 
 def _moved_fact(row: StoredFact, successors: Successors) -> StoredFact:
-    """Returns the fact with its subject and object replaced by their successors, and with the id that results."""
+    """Returns the fact with its nodes replaced by their successors. An id made from its content is made again."""
     fact = row.fact
     subject = successors.get(row.subject, Successor(row.subject, fact.subject))
     object_ = None if row.object is None else successors.get(row.object)
@@ -93,7 +93,7 @@ def _pass_edges(tx: WriteTransaction, successors: Successors) -> None:
 
 
 def _moved_edge(row: StoredEdge, successors: Successors) -> StoredEdge:
-    """Returns the edge with its ends replaced by their successors, and with the id that results."""
+    """Returns the edge with its nodes replaced by their successors. An id made from its content is made again."""
     edge = row.edge
     src = successors.get(row.src, Successor(row.src, edge.src))
     dst = successors.get(row.dst, Successor(row.dst, edge.dst))

@@ -283,7 +283,8 @@ def add_tombstones(
     tx: WriteTransaction, partition: int, nodes: Sequence[Node], now: int, id_only: Collection[str] = (),
     shared: Collection[str] = (),
 ) -> None:  # fmt: skip
-    """Leaves tombstones for nodes of a partition and for their earlier texts, and removes the earlier texts.
+    """Leaves tombstones (hashes that keep a text from coming back) for nodes of a partition and for their earlier
+    texts, and removes the earlier texts.
 
     Nodes in `id_only` leave a tombstone of their id alone, because other nodes have the same text. Paragraphs in
     `shared` leave none, because other files contain them.
@@ -350,7 +351,7 @@ def text_tombstones(text: str, speaker: str = "", shared: Collection[str] = ()) 
 
 
 def paragraphs(text: str, speaker: str = "") -> list[str]:
-    """Returns the bare words of each paragraph, and of each turn of the speaker, if they can identify a text."""
+    """Returns each paragraph of a text, and each turn of its speaker, as bare words (see `bare`); not short ones."""
     said = re.split(rf"\n(?={re.escape(speaker)}: )", text) if speaker else [text]
     found = (bare(one, speaker) for some in said for one in _BLANK_LINE.split(some))
     return [words for words in dict.fromkeys(found) if len(words) >= SHORTEST]
@@ -392,7 +393,7 @@ def _stripped(words: str, speaker: str) -> str:
 
 
 class _Piece(NamedTuple):
-    """A normalised sentence, line or cell, its position in the text, and the space between it and the next."""
+    """A normalised piece of a text (sentence, line or table cell), its position, and the space behind it."""
 
     words: str
     start: int

@@ -160,7 +160,7 @@ def _corrected(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str,
     said = {node.id: (node.text, node.name) for node in nodes}
     reworded = {id_: old for id_, old in before.items() if (old.text, old.name) != said[id_]}
     tx.drop_vectors([old.key for old in reworded.values()])
-    # Summaries that dreaming writes have no history.
+    # Summaries that dreams write have no history.
     versioned = [node for node in nodes if node.id in reworded and reworded[node.id].kind not in STORYLINE_KINDS]
     last = tx.last_versions([node.id for node in versioned])
     # Two corrections within one millisecond are two versions, in order.

@@ -452,8 +452,8 @@ class Database:
                 self.writer.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
 
     def erase_log(self) -> bool:
-        """Moves the write-ahead log into `memory.db`, empties it and clears the gaps of pages, so that no forgotten
-        byte is left.
+        """Moves the write-ahead log into `memory.db`, empties it, and overwrites unused gaps of pages, so that no
+        forgotten byte is left.
 
         Returns False if a reader still needs the log, or another process writes; every later write then tries again.
         """

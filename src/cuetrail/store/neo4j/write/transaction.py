@@ -133,7 +133,7 @@ class Neo4jTransaction:
             props = {"norm": link.norm, "kind": link.kind, "display": link.display, "part": self.partition}
             put.append({"key": key, "props": {**props, "uid": uid(self.partition, str(key), link.kind, link.norm)}})
         self.state.run(_LINKS, put)
-        # The links of a node decide what dreaming may add to it.
+        # The links of a node decide which edges dreams may add to it.
         self.state.changed.update(key for key, _ in links)
 
     # --- vectors

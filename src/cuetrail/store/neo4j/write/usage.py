@@ -45,7 +45,7 @@ def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
     """Counts one access of each node at the time `now`. Archived nodes thereby leave the archive."""
     keys = sorted(keys)
     for some in chunks(keys):
-        # Locked in order and before they are read: so no two count at once, and they do not wait crosswise.
+        # Locked in order and before they are read: so no two count at once, and there is no deadlock.
         rows(tx, _LOCK_NODES, keys=some)
     old = {row[0]: _life(row[1:]) for some in chunks(keys) for row in rows(tx, _LIVES, keys=some)}
     _put_lives(tx, ((key, accessed(life, now)) for key, life in old.items()))

@@ -395,7 +395,9 @@ def _most(owners: RowNumbers) -> int:
 
 
 def _inverted(rows: NodeRows, owners: RowNumbers) -> dict[str, Any]:
-    """Returns the columns that list the rows by code and partition. `owners` has the row of each code, in order."""
+    """Returns the columns that list the rows of nodes by label code and partition. `owners` has the row of each
+    code.
+    """
     parts, places = np.unique(rows.parts, return_inverse=True)
     lists = rows.codes.astype(np.int64) * max(len(parts), 1) + places[owners]
     order = np.argsort(lists, kind="stable")

@@ -330,8 +330,8 @@ class LabelWalk:
                 yield label, LabelStats(code, some, size, round(idf(total, holding) / GRAIN) * GRAIN)
 
     def best(self, pulls: Sequence[Pull], limit: int, these: Ints | None = None) -> Candidates:
-        """Returns the `limit` best nodes of the base and, of the other rows, the `limit` best and all that tie with the
-        last.
+        """Returns the `limit` best nodes of the index file; and, of nodes that are wide or changed since it was
+        written, the `limit` best and all that tie with the last.
 
         If a node has several values by different `pulls`, the highest counts. With `these`, only nodes with one of
         these keys are considered.

@@ -484,11 +484,11 @@ def _silent(query: Query) -> Query:
 
 
 def _essential(weights: Mapping[Any, float]) -> int:
-    """Returns a number n: documents are first searched for only among those with one of the n rarest terms. `weights`
-    is ordered, largest first.
+    """Returns how many of the rarest terms are essential: a first search reads only documents with one of them.
+    `weights` has all terms, the rarest first.
 
-    The other terms together can give about as much as one occurrence of each of the n; the caller checks that the
-    result is exact.
+    The other terms together can give about as much as one occurrence of each essential one. The caller checks that no
+    other document can be among the best.
     """
     idfs = list(weights.values())
     ceiling, floor = 0.0, sum(idfs)

@@ -130,7 +130,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class VectorView:
-    """The memory-mapped blocks of the index after one change, and the model of their vectors; none for NO_VECTORS."""
+    """The index after one change: its memory-mapped blocks and the model of their vectors. NO_VECTORS has no blocks."""
 
     epoch: str
     seq: int
@@ -281,7 +281,9 @@ def kind_code(kind: str, bare: bool = False) -> int:
 
 
 def quantised(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Converts unit vectors to 8-bit codes, each scaled by its own largest component to keep small ones."""
+    """Converts unit vectors to 8-bit codes. Each is scaled by its largest component, so that small ones are not
+    lost.
+    """
     peak = np.abs(vectors).max(axis=1, keepdims=True)
     peak[peak == 0] = 1
     codes: NDArray[np.int8] = np.rint(vectors / peak * 127).astype(np.int8)

@@ -290,8 +290,8 @@ class Edges:
         self._add_degrees(degrees)
 
     def _move_side(self, old: StoredEdge, was: tuple[int, str], now: tuple[int, str, int]) -> None:
-        """Changes the rows of one side of an edge. `was` is the node and the id of its neighbour, `now` the new node
-        and the id and key of its neighbour.
+        """Changes one side of an edge in the adjacency tables: from `was`, a node and its neighbour's id, to `now`, a
+        node and its neighbour's id and key.
         """
         at = "node = ? AND rank = ? AND other_id = ? AND edge = ?"
         place = (was[0], _rank(old.edge.weight), was[1], old.handle)

@@ -138,7 +138,7 @@ class SqliteTransaction:
     def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
         table = sorted((key, link.norm, link.kind, link.display, self.partition) for key, link in links)
         self.db.executemany("INSERT OR REPLACE INTO links VALUES (?,?,?,?,?,?)", map(rows.summed, table))
-        # The links of a node decide what dreaming may add to it.
+        # The links of a node decide which edges dreams may add to it.
         self.state.changed.update(key for key, _ in links)
 
     # --- vectors

@@ -81,4 +81,6 @@ class Upkeep(Protocol):
         """Examines the database and its indexes and returns the problems found; with `repair`, repairs what it can."""
 
     def refresh(self, progress: Progress | None) -> None:
-        """Updates the indexes now, removes words of forgotten texts from them, and shortens the change log."""
+        """Updates the indexes now, without words of forgotten texts where the engine keeps them, and shortens the
+        change log.
+        """

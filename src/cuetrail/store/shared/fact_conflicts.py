@@ -96,8 +96,8 @@ def refit(present: Sequence[tuple[H, Fact]], single: bool) -> Settled[H]:
 
 
 def _once(said: Sequence[Statement[H]]) -> list[Statement[H]]:
-    """Returns the statements without those that only repeat an earlier one: of the same value and text, no longer valid
-    and no more certain.
+    """Returns the statements without redundant ones: those whose time another of the same value and text covers, with
+    at least the same confidence and source weight.
     """
     by_value: dict[Hashable, list[Statement[H]]] = {}
     for one in sorted(said, key=lambda one: (one.fact.created, one.fact.id)):

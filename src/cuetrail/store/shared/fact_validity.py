@@ -27,7 +27,7 @@ SINGLE_VALUED = frozenset(
 """Predicates that have one value at a time unless declared otherwise: a new value ends the previous one."""
 
 MADE_FOR_A_FACT = {"found": "fact"}
-"""The properties of an entity that a rule created because a fact named it. It is removed with its last fact."""
+"""The properties of an entity that a rule created because a fact named it. It is forgotten with its last fact."""
 
 EVER = 2**62
 

@@ -205,8 +205,8 @@ class LabelView:
     _shown: dict[int, NDArray[np.bool_] | None] = field(default_factory=dict)
 
     def shown(self, hidden: int) -> NDArray[np.bool_] | None:
-        """Returns a mask of the nodes in the index file that did not change since and have no flag of `hidden`; None:
-        all.
+        """Returns a mask of the rows of the index file that are still right and have no flag of `hidden`; None: all
+        rows.
         """
         if hidden not in self._shown:
             shown = self.base.flags & np.uint8(hidden) == 0

@@ -195,7 +195,7 @@ def share_out(offered: Sequence[Sequence[Offer]], level: Frontier) -> list[list[
 
 
 def claim_by_energy(offered: Sequence[Sequence[Offer]], most: int) -> list[list[Offer]]:
-    """Shares candidates out, at most `most` per frontier node: highest energy first, ties in frontier order.
+    """Returns which candidates each frontier node takes, at most `most`: highest energy first, ties in frontier order.
 
     A node that finds a candidate taken continues with its next one, without using up its share.
     """
@@ -212,7 +212,7 @@ def claim_by_energy(offered: Sequence[Sequence[Offer]], most: int) -> list[list[
 
 
 def claim_by_frontier(offered: Sequence[Sequence[Offer]], most: int) -> list[list[Offer]]:
-    """Shares candidates out, at most `most` per frontier node: in frontier order, each takes its best free ones."""
+    """Returns which candidates each frontier node takes, at most `most`: in frontier order, each its best free ones."""
     claimed: list[list[Offer]] = []
     taken: set[str] = set()
     for steps in offered:

@@ -182,7 +182,7 @@ class Reads(Protocol):
         """Returns nodes by id, in the given order. Ids that no visible node has are absent."""
 
     def edges(self, scope: Scope, /, keys: Sequence[str], by: EdgeKey = "id") -> dict[str, list[Edge]]:
-        """Returns the edge of each id, or the edges that rules made through each name (`via`).
+        """Returns, by id, the edge with each id; or, by name, the edges that rules made because of each name (`via`).
 
         Edges that lead to an invisible node are absent.
         """
@@ -217,13 +217,13 @@ class Reads(Protocol):
     def notes(
         self, scope: Scope, /, targets: Sequence[str], on: Literal["node", "edge"], now: int, each: int
     ) -> dict[str, list[Note]]:
-        """Returns the notes on nodes or edges that have not expired, newest first, at most `each`."""
+        """Returns, by target, the notes on nodes or edges (`on`) not expired at `now`, newest first, at most `each`."""
 
     def mentions(self, scope: Scope, /, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
-        """Returns the mentions that each source makes, or of each node, newest first, at most `each`."""
+        """Returns, by id, the mentions that a source makes or (`by`) that a node gets, newest first, at most `each`."""
 
     def history(self, scope: Scope, /, id_: str) -> list[Version]:
-        """Returns the earlier versions of a node the user owns, oldest first."""
+        """Returns the earlier versions of a node the user owns, or of a removed one with this id, oldest first."""
 
     def links(self, scope: Scope, /, keys: Sequence[str], by: LinkKey = "atom") -> dict[str, list[Link]]:
         """Returns the links in these atoms' texts, by atom; or the own partition's links to these names, by name."""
@@ -256,7 +256,7 @@ class Reads(Protocol):
         """Returns the next nodes of a list in the order the query asks for; of equal times, the last added first."""
 
     def labels(self, scope: Scope, /, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
-        """Returns tags or buckets that begin with a prefix: those of most nodes first, then by name."""
+        """Returns tags or buckets (`what`) whose names begin with a prefix: those of most nodes first, then by name."""
 
     def stats(self, scope: Scope, /) -> Stats:
         """Returns counts of the records that the scope sees."""

@@ -58,7 +58,7 @@ class WholeMemoryView(Protocol):
 
 
 class Upkeep(Protocol):
-    """Methods on the whole memory, whoever owns its records. `settings` are texts that callers store by name."""
+    """The upkeep part of the engine protocol, on the whole memory. `settings` are texts that callers store by name."""
 
     settings: StoredSettings
 

@@ -100,5 +100,5 @@ def vector_kind(record: object) -> tuple[VectorKind, str] | None:
 
 
 def embedded_fields(record: Node | Edge | Note) -> tuple[str | None, str]:
-    """Returns the name and text a record's vector is made of. If either changes, the vector is out of date."""
+    """Returns the name and text of a record. If either changes, the record's vector is out of date."""
     return record.name if isinstance(record, Node) else None, record.text

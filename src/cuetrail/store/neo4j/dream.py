@@ -223,7 +223,9 @@ def _remove_mentions(w: WriteState, pairs: Sequence[tuple[str, str]]) -> None:
 
 
 def _write_ledger(w: WriteState, drop: Sequence[tuple[Book, Entry]], put: Sequence[tuple[Book, Entry]]) -> None:
-    """Deletes rows of the ledger by their first two numbers, then inserts or replaces others."""
+    """Deletes the rows `drop` of the dream ledger by their first two numbers, then inserts or replaces the rows
+    `put`.
+    """
 
     def name(book: Book, row: Entry) -> str:
         return f"{w.partition}:{int(book)}:{row.first}:{row.second}"

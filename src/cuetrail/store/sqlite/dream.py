@@ -322,7 +322,9 @@ def _remove_mentions(db: sqlite3.Connection, part: int, pairs: Sequence[tuple[st
 def _write_ledger(
     db: sqlite3.Connection, part: int, drop: Sequence[tuple[Book, Entry]], put: Sequence[tuple[Book, Entry]]
 ) -> None:
-    """Deletes rows of the ledger by their first two numbers, then inserts or replaces others."""
+    """Deletes the rows `drop` of the dream ledger by their first two numbers, then inserts or replaces the rows
+    `put`.
+    """
     gone = [(part, book, row.first, row.second) for book, row in drop]
     db.executemany("DELETE FROM ledger WHERE part = ? AND book = ? AND first = ? AND second = ?", gone)
     # An existing row is changed in place: the index of second numbers does not contain the changed columns.

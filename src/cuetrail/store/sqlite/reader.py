@@ -656,7 +656,7 @@ def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) 
 
 
 def mentions(reader: Reader, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
-    """Returns the newest mentions made by sources, or of nodes, at most `each` per id."""
+    """Returns, by id, the newest mentions that a source makes or (`by`) that a node gets, at most `each` per id."""
     keys = {key: id_ for id_, key in reader.keys(ids).items()}
     other = "node" if by == "source" else "source"
     pairs: list[tuple[int, int, int]] = []

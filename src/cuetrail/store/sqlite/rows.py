@@ -105,8 +105,8 @@ def check_sum(row: Sequence[Any]) -> int:
 
 
 def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: Any, g: Any) -> str:
-    """Returns the last columns as Python would print them in a list, in a third of the time. All but two are integers
-    or None.
+    """Returns the last nine columns of a node's row as Python prints a list, in a third of the time. All but two are
+    integers or None.
 
     >>> print(_listed(1, -2, "internal", None, '{"a":"b"}', 3, 4, None, 5))
     [1, -2, 'internal', None, '{"a":"b"}', 3, 4, None, 5]
@@ -277,7 +277,7 @@ def edge_row(edge: Edge, key: int, part: int, src: int, dst: int) -> tuple[Any, 
 
 
 def to_edge(row: tuple[Any, ...]) -> Edge:
-    """Returns a row of the EDGE query as an edge. Raises RowDamaged if it differs from its checksum."""
+    """Converts a row of the EDGE query to an edge. Raises RowDamaged if the row differs from its checksum."""
     verify("edges", (*row[:3], row[19], row[20], *row[5:19]), row[21])
     tags = tuple(json.loads(row[7])) if row[7] else ()
     props = json.loads(row[14]) if row[14] else {}
@@ -296,7 +296,7 @@ def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None)
 
 
 def to_fact(row: tuple[Any, ...]) -> Fact:
-    """Returns a row of the FACT query as a fact. Raises RowDamaged if it differs from its checksum."""
+    """Converts a row of the FACT query to a fact. Raises RowDamaged if the row differs from its checksum."""
     verify("facts", (*row[:3], row[19], row[4], row[20], *row[6:19], *row[21:25]), row[25])
     tags = tuple(json.loads(row[12])) if row[12] else ()
     fields = (*row[2:12], tags, *row[13:19], *row[21:25])

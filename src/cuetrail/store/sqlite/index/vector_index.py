@@ -303,7 +303,7 @@ def _digest(blocks: Iterable[Block]) -> bytes:
 
 
 def layout_of(space: VectorSpace) -> str:
-    """Returns the layout's name with the model's identity in it, so that another model's index is never searched."""
+    """Returns the name of the file layout with the model in it, so that another model's index is never searched."""
     return f"{LAYOUT}:{space.model}:{space.dim}"
 
 

@@ -255,7 +255,7 @@ class PassEngine(Protocol):
         """Returns the number of the partition a scope writes to; before it exists, a number that no partition has."""
 
     def stored_ids(self, part: int, ids: Sequence[str]) -> list[str]:
-        """Returns plain ids in the form that the query `keys` compares with."""
+        """Returns ids of a partition in the form in which the engine stores them, for the query `PassQueries.keys`."""
 
     def atoms(self, rows: Iterable[Any]) -> list[Atom]:
         """Converts rows of the queries `atoms` and `atoms_between` to atoms."""

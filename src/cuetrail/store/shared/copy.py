@@ -115,7 +115,7 @@ def list_of(batch: Batch, record: Record) -> list[Any]:
 
 
 def announce(store: Store, partition: Scope) -> None:
-    """Notes in the ledger that a partition got records that dreams made elsewhere; the next dream registers them."""
+    """Notes, for the next dream to register them, that a partition got records that dreams made in another memory."""
     # An empty write creates the partition if it is new.
     store.write(partition, Batch())
     store.dream_pass(partition, "").save(Writes(put=[(Book.IMPORTED, Entry(random.getrandbits(62)))]))

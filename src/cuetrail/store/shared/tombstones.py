@@ -235,7 +235,7 @@ def _matches(
 
 
 def _readings(node: Node) -> list[TextHashes]:
-    """Returns the hashes of a node's text unchanged and, if that differs, without disguises (see `undisguised`)."""
+    """Returns the hashes of a node's text as it is and, if that differs, after `undisguised` has cleaned it."""
     text, plain = _text(node), undisguised(_text(node))
     as_it_stands = text_hashes(node)
     return [as_it_stands] if plain == text else [as_it_stands, text_hashes(replace(node, text=plain))]
@@ -468,5 +468,5 @@ def copy_test(nodes: Sequence[Node]) -> tuple[tuple[int, int] | None, Callable[[
 
 
 def _both_readings(node: Node) -> tuple[str, str]:
-    """Returns the bare words of a node's text, unchanged and without disguises."""
+    """Returns a node's text as bare words (see `bare`) twice: as it is, and after `undisguised` has cleaned it."""
     return bare_words(node), bare(undisguised(_text(node)), _speaker(node))

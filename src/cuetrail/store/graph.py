@@ -29,7 +29,7 @@ class EdgeFilter:
     """Says which edges pass. Empty tuples and None let all pass.
 
     A minimum or maximum rejects edges that lack the number. `types` and `exclude_types` are in lower case; a type that
-    is in both is rejected. `at` rejects edges that are not valid at that time, `stated` those that a rule made.
+    is in both is rejected. `at` rejects edges that are not valid at that time. `stated` rejects edges that a rule made.
     """
 
     kinds: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class EdgeFilter:
     stated: bool = False
 
     def passes(self, edge: Edge) -> bool:
-        """True if an edge passes the filters."""
+        """True if an edge passes all filters."""
         kind = (edge.type or "").lower()
         return (
             (not self.kinds or edge.kind in self.kinds)
@@ -65,7 +65,7 @@ def _within(value: int | None, low: int | None, high: int | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StepQuery:
-    """Asks for at most `each` edges per node that pass `ties` and lead to a node that passes `where`."""
+    """Asks, for each node of `ids`, for at most `each` edges that pass `ties` and lead to nodes that `where` admits."""
 
     ids: tuple[str, ...]
     each: int
@@ -75,7 +75,9 @@ class StepQuery:
 
 
 class Step(NamedTuple):
-    """One edge as seen from the node it was asked for. The other end of a self-loop is the node itself."""
+    """An edge, seen from one of its nodes: `other` is the id of the node at the other end, `outgoing` is true if the
+    edge leads there. The other end of a self-loop is the node itself.
+    """
 
     edge: Edge
     other: str
@@ -97,8 +99,8 @@ class Frontier:
     `nodes` are those nodes. Several seeds may have reached the same node, each with its own energy. `visited` has one
     set of ids per seed: all nodes its energy has reached, which get no more of it. `where` filters the neighbours.
     `max_branches` is the number of neighbours that each node passes energy to. `claim` names the rule by which the
-    nodes of one seed share neighbours, as each may be taken once; without it every node returns all it might take.
-    `known` is a cache of the engine, from the answer for the level before.
+    nodes of one seed share neighbours, as each neighbour may be taken once; without a rule every node returns all
+    neighbours it might take. `known` is a cache of the engine, from the answer for the level before.
     """
 
     nodes: tuple[FrontierNode, ...]
@@ -112,17 +114,19 @@ class Frontier:
     known: Mapping[str, int] = field(default_factory=dict)
 
     def wanted(self) -> list[int]:
-        """Returns how many candidates each frontier node may need.
+        """Returns, for each frontier node, how many candidates its search must return.
 
-        A node takes up to `max_branches`, and every other frontier node of its seed may take as many that it would have
-        preferred. With this many, every sharing rule gives the same result as with all candidates.
+        A node takes up to `max_branches`. Each other frontier node of its seed may take as many that this node would
+        have preferred. With this many candidates, every sharing rule gives the same result as with all of them.
         """
         nodes = Counter(node.seed for node in self.nodes)
         return [max(self.max_branches, 0) * nodes[node.seed] for node in self.nodes]
 
 
 class Candidate(NamedTuple):
-    """A node that energy can flow to, the energy that arrives, and the edge. `weight` None is unknown."""
+    """A neighbour that energy can flow to, the energy that arrives, and the edge it flows along, by id. `weight` is
+    that of the edge, None if it has none.
+    """
 
     id: str
     energy: float
@@ -135,13 +139,14 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The candidates of each frontier node, in the same order, and the frontier ids that no visible node has.
+    """The candidates of each frontier node, in the order of the frontier, and the frontier ids that no visible node
+    has.
 
     Candidates are the visible neighbours, along edges in either direction, that pass `where`, are not in `visited` of
     the seed, and receive more than `min_activation`. Each appears once, by the edge that transmits most energy (of
     equal edges, the lower id). They are ordered by energy, then neighbour id, then edge id, and limited to `wanted`.
-    Ids are compared by code point without their `@@` suffix, then with it. With a sharing rule, only what each frontier
-    node takes is included.
+    Ids are compared by code point without their `@@` suffix, then with it. With a sharing rule, only the candidates
+    that each frontier node takes are included. `known` is a cache for the next level.
     """
 
     candidates: tuple[tuple[Candidate, ...], ...]
@@ -150,7 +155,7 @@ class Expanded:
 
 
 class Graph(Protocol):
-    """Steps from node to node along the edges that one scope sees."""
+    """The graph part of the engine protocol: steps from node to node along the edges that one scope sees."""
 
     def neighbours(self, scope: Scope, /, ids: Sequence[str], limit: int) -> dict[str, Neighbourhood]:
         """Returns the degree of each node and its `limit` strongest edges, by weight, then neighbour id, then edge id.
@@ -159,13 +164,13 @@ class Graph(Protocol):
         """
 
     def expand(self, scope: Scope, /, level: Frontier) -> Expanded:
-        """Returns the nodes that energy can flow to from every node of a frontier."""
+        """Returns, for each node of a frontier (reached last by an activation), the nodes energy can flow to next."""
 
     def steps(self, scope: Scope, /, query: StepQuery) -> dict[str, list[Step]]:
-        """Returns the edges of each node that pass the filters of the query, the strongest first."""
+        """Returns, by node id, the edges that pass the filters of the query, the strongest first."""
 
     def edge_tags(self, scope: Scope, /, names: Sequence[str] | None = None) -> list[str]:
-        """Returns the tags that visible edges have, of these names or all, by name."""
+        """Returns the tags of visible edges, by name: all of them, or those among `names`."""
 
 
 Offer = TypeVar("Offer", bound=tuple[Any, ...])
@@ -173,8 +178,8 @@ Offer = TypeVar("Offer", bound=tuple[Any, ...])
 
 
 def share_out(offered: Sequence[Sequence[Offer]], level: Frontier) -> list[list[Offer]]:
-    """Returns what each frontier node takes of its candidates: among the frontier nodes of one seed, every candidate
-    goes to one.
+    """Returns, for each frontier node, the candidates that it takes of those `offered` to it. By the rule
+    `level.claim`, each candidate goes to one frontier node of a seed only; without a rule, every node takes all.
     """
     if level.claim is None:
         return [list(steps) for steps in offered]
@@ -190,7 +195,7 @@ def share_out(offered: Sequence[Sequence[Offer]], level: Frontier) -> list[list[
 
 
 def claim_by_energy(offered: Sequence[Sequence[Offer]], most: int) -> list[list[Offer]]:
-    """Shares candidates out, at most `most` per frontier node: highest energy first, ties in frontier order.
+    """Returns which candidates each frontier node takes, at most `most`: highest energy first, ties in frontier order.
 
     A node that finds a candidate taken continues with its next one, without using up its share.
     """
@@ -207,7 +212,7 @@ def claim_by_energy(offered: Sequence[Sequence[Offer]], most: int) -> list[list[
 
 
 def claim_by_frontier(offered: Sequence[Sequence[Offer]], most: int) -> list[list[Offer]]:
-    """Shares candidates out, at most `most` per frontier node: in frontier order, each takes its best free ones."""
+    """Returns which candidates each frontier node takes, at most `most`: in frontier order, each its best free ones."""
     claimed: list[list[Offer]] = []
     taken: set[str] = set()
     for steps in offered:

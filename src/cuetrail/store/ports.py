@@ -24,4 +24,4 @@ from cuetrail.store.write import Writing
 
 
 class Store(Reads, Searches, Graph, Writing, Dreams, Upkeep, Protocol):
-    """One engine, opened on one memory."""
+    """The engine protocol: what an engine offers, opened on one memory."""

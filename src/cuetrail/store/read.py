@@ -48,9 +48,10 @@ Side = Literal["source", "node"]
 
 
 class ScopeVersion(NamedTuple):
-    """`writes` differs after every write to what a scope sees, `uses` after every use of it, in any process.
+    """Values that show whether a scope's view of the memory changed. `writes` differs after every write to a record the
+    scope sees, `uses` after every counted use of one, in any process.
 
-    `next_fact` is the next time at which a fact begins to hold that was stated in advance, None if there is none.
+    `next_fact` is the next time at which a fact becomes valid that was stated in advance, None if there is none.
     """
 
     writes: Hashable
@@ -86,7 +87,7 @@ class PageRequest:
 
 
 class Listed(NamedTuple):
-    """A listed node and its position."""
+    """A node of a list, and its position, from which the list can be continued."""
 
     spot: PagePosition
     node: Node
@@ -119,11 +120,11 @@ class HeldAt(NamedTuple):
 
 
 class Around(NamedTuple):
-    """Asks for the facts about nodes at a time and before: of each node the `limit` most certain that hold, then the
-    `limit` that were superseded or retracted last, up to that time.
+    """Asks for the facts about nodes at a time and before: of each node the `limit` most certain that hold at the time,
+    then the `limit` superseded or retracted ones that ended last before it.
 
     Also asks for the superseded and retracted facts extracted from the nodes `refs`, last ended first, on average at
-    most `limit` of each. They come under the ids of these nodes.
+    most `limit` of each. They are returned under the ids of these nodes.
     """
 
     at: int
@@ -149,7 +150,7 @@ class AtomLabels(NamedTuple):
 
 
 class AtomText(NamedTuple):
-    """The id, name and text of an atom, as the scope sees it."""
+    """The name and text of an atom, and the id it has in the scope."""
 
     id: str
     name: str | None
@@ -165,7 +166,7 @@ class Snapshot(Protocol):
     epoch: str
 
     def sources(self) -> dict[str | None, FileDigest]:
-        """Returns every file that has atoms, and None for atoms without a file."""
+        """Returns atom count and digest of every file that has atoms, by path; None stands for atoms without a file."""
 
     def atoms(self, files: Sequence[str | None]) -> Iterator[AtomLabels]:
         """Yields the atoms of these files, file by file in the given order, each by sequence, then time, then id."""
@@ -178,10 +179,10 @@ class Reads(Protocol):
     """Reads of what one scope sees. Ids that nothing visible has are absent from the answer."""
 
     def get(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, Node]:
-        """Returns nodes by id, in the given order."""
+        """Returns nodes by id, in the given order. Ids that no visible node has are absent."""
 
     def edges(self, scope: Scope, /, keys: Sequence[str], by: EdgeKey = "id") -> dict[str, list[Edge]]:
-        """Returns the edge of each id, or the edges that rules made through each name (`via`).
+        """Returns, by id, the edge with each id; or, by name, the edges that rules made because of each name (`via`).
 
         Edges that lead to an invisible node are absent.
         """
@@ -189,10 +190,10 @@ class Reads(Protocol):
     def facts(
         self, scope: Scope, /, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | Around | None = None
     ) -> dict[str, list[Fact]]:
-        """Returns the facts of each subject, the fact of each id, or the user's facts extracted from each node.
+        """Returns the facts of each subject, the fact of each id, or the user's facts extracted from each node (`by`).
 
-        Those of a subject come in the order of `HeldAt`. With `held`, only those of each node that hold at a time, or
-        those `Around` it.
+        Facts of a subject are sorted as in `HeldAt`. With `held`, only facts that hold at its time are returned, or
+        those that `Around` asks for.
         """
 
     def ids(self, scope: Scope, /, prefix: str, limit: int, of: Literal["node", "fact"] = "node") -> list[str]:
@@ -209,26 +210,28 @@ class Reads(Protocol):
         """
 
     def beside(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, list[str]]:
-        """Returns, for each node of a file or conversation, the ids of the nodes directly before and behind it there,
-        by `seq`. Nodes without a position are absent, and so are those that stand alone.
+        """Returns, for each node of a file or conversation, the ids of the nodes directly before and after it there, by
+        `seq`. Nodes without a position (`seq`) there, or alone there, are absent.
         """
 
     def notes(
         self, scope: Scope, /, targets: Sequence[str], on: Literal["node", "edge"], now: int, each: int
     ) -> dict[str, list[Note]]:
-        """Returns the notes on nodes or edges that have not expired, newest first, at most `each`."""
+        """Returns, by target, the notes on nodes or edges (`on`) not expired at `now`, newest first, at most `each`."""
 
     def mentions(self, scope: Scope, /, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
-        """Returns the mentions that each source makes, or of each node, newest first, at most `each`."""
+        """Returns, by id, the mentions that a source makes or (`by`) that a node gets, newest first, at most `each`."""
 
     def history(self, scope: Scope, /, id_: str) -> list[Version]:
-        """Returns the earlier versions of a node the user owns, oldest first."""
+        """Returns the earlier versions of a node the user owns, or of a removed one with this id, oldest first."""
 
     def links(self, scope: Scope, /, keys: Sequence[str], by: LinkKey = "atom") -> dict[str, list[Link]]:
-        """Returns the links that atoms make, or the links of the scope's own partition to each normalised name."""
+        """Returns the links in these atoms' texts, by atom; or the own partition's links to these names, by name."""
 
     def ingested(self, scope: Scope, /, under: str | None = None) -> Ingested:
-        """Returns the ingested folders, and the ingested files whose path is `under` or lies below it."""
+        """Returns the ingested folders, and the ingested files whose path is `under` or below it; no files if it is
+        None.
+        """
 
     def atoms_of(self, scope: Scope, /, sources: Sequence[str], everywhere: bool = False) -> dict[str, list[Node]]:
         """Returns the nodes of each file, in sequence; a file's chats (`file#id`) count as the file.
@@ -237,48 +240,52 @@ class Reads(Protocol):
         """
 
     def simhash_bands(self, scope: Scope, /, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
-        """Returns the nodes with each SimHash band, as (id, hash); at most `limit` per band."""
+        """Returns the nodes of the own partition whose SimHash has each band, as (id, SimHash); at most `limit` per
+        band.
+        """
 
     def copies(self, scope: Scope, /, nodes: Sequence[Node]) -> list[Node]:
         """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup."""
 
     def redacted_texts(self, scope: Scope, /, nodes: Sequence[Node]) -> dict[str, str]:
-        """Returns what tombstones leave of the texts of nodes, by id; empty if they keep a node out as a whole."""
+        """Returns what is left of the texts of nodes after removing what tombstones match, by id; an empty text for a
+        node that is kept out as a whole. Nodes that no tombstone matches are absent.
+        """
 
     def page(self, scope: Scope, /, query: PageRequest) -> list[Listed]:
-        """Returns the next nodes of a list; of equal times, the last added first."""
+        """Returns the next nodes of a list in the order the query asks for; of equal times, the last added first."""
 
     def labels(self, scope: Scope, /, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
-        """Returns tags or buckets that begin with a prefix: those of most nodes first, then by name."""
+        """Returns tags or buckets (`what`) whose names begin with a prefix: those of most nodes first, then by name."""
 
     def stats(self, scope: Scope, /) -> Stats:
-        """Counts what the scope can see."""
+        """Returns counts of the records that the scope sees."""
 
     def version(self, scope: Scope, /, now: int | None = None) -> ScopeVersion:
-        """Returns values that differ after every write, and after every use, of something the scope sees.
+        """Returns values that differ after every write, and after every use, of a record the scope sees.
 
         `next_fact` is looked up only if `now` is given.
         """
 
     def scan(self, scope: Scope, /) -> Iterator[tuple[str | None, Record]]:
-        """Yields everything the user owns, with the team it is shared with, from one consistent view."""
+        """Yields every record the user owns, with the team it is shared with (None: private), from one view."""
 
     def snapshot(self, scope: Scope, /) -> AbstractContextManager[Snapshot]:
-        """Opens one consistent view of the atoms a scope may be shown, however long the block takes."""
+        """Opens one consistent view of the atoms that a scope sees. It does not change while the block runs."""
 
     def vectors(
         self, scope: Scope, /, ids: Sequence[str], space: VectorSpace | None = None, of: VectorKind = "node"
     ) -> dict[str, bytes]:
-        """Returns vectors by id; none if the memory does not hold those of this space (None: whichever it holds)."""
+        """Returns vectors of records by id; {} if the memory does not hold those of `space` (None: of any model)."""
 
 
 def folder(under: str) -> str:
-    """Returns the beginning of every path below a path; empty for all paths."""
+    """Returns the prefix of every path below a folder: its path with a slash; "" for all paths."""
     return under if not under or under.endswith("/") else under + "/"
 
 
 def by_ref(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
-    """Groups facts, in order of id, by the node they were extracted from."""
+    """Groups facts by the id of the node they were extracted from; those of a node are in order of id."""
     found: dict[str, list[Fact]] = {}
     for fact in sorted(facts, key=lambda fact: fact.id):
         found.setdefault(fact.source_ref or "", []).append(fact)
@@ -286,15 +293,15 @@ def by_ref(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
 
 
 def facts_by_id(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
-    """Returns the facts with these ids, whatever their status."""
+    """Returns the visible facts with these ids, by id, whatever their status."""
     return {id_: fact for id_, (fact,) in store.facts(scope, ids, "id").items()}
 
 
 def edges_by_id(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[str, Edge]:
-    """Returns the edges with these ids, in the given order."""
+    """Returns the visible edges with these ids, by id, in the given order."""
     return {id_: edge for id_, (edge,) in store.edges(scope, ids).items()}
 
 
 def forgotten_ids(store: Reads, scope: Scope, nodes: Sequence[Node]) -> set[str]:
-    """Returns the ids of the nodes that tombstones keep out as a whole."""
+    """Returns the ids of those nodes that may not be stored, because tombstones say that they were forgotten."""
     return {id_ for id_, text in store.redacted_texts(scope, nodes).items() if not text}

@@ -11,7 +11,7 @@ from cuetrail.store.graph import EdgeFilter
 from cuetrail.store.vector_space import VectorSpace
 
 Factors = tuple[float, float]
-"""The factors for the scores of memories with the provenance `internal`, and of all others."""
+"""Two factors that scores are multiplied with: for memories with the provenance `internal`, and for all others."""
 
 
 class NameMatch(NamedTuple):
@@ -49,13 +49,13 @@ class Searches(Protocol):
         self, scope: Scope, /, query: TextQuery, limit: int, where: Where, factors: Factors = (1.0, 1.0),
         nodes: bool = False,
     ) -> list[SearchHit]:  # fmt: skip
-        """Returns the best nodes by BM25, with `nodes` each with its record."""
+        """Returns the best nodes by BM25. With `nodes`, each hit contains the node itself, not only its id."""
 
     def vector(
         self, scope: Scope, /, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None,
         named: bool = False,
     ) -> list[SearchHit]:  # fmt: skip
-        """Returns the nearest nodes by cosine, with `named` only of those that have a name.
+        """Returns the nodes nearest to a vector by cosine; with `named`, only nodes that have a name.
 
         Raises EmbedderMismatch if the memory does not hold vectors of this space.
         """
@@ -74,4 +74,4 @@ class Searches(Protocol):
         """
 
     def walk(self, scope: Scope, /, query: WalkQuery, limit: int, where: Where) -> Walk:
-        """Returns the best nodes with text that share a label with a seed and match no word of the query."""
+        """Returns the best nodes with text that share a tag or bucket with a seed and contain no word of the query."""

@@ -1,8 +1,9 @@
 """The primitives of one write transaction. Each engine implements them; the rules in `store.shared` call them, first of
 all `store.shared.write_order`.
 
-A partition is what one user keeps privately or shares with one team, given by its number. A node is stored under a
-number, its key. Edges, facts and notes are stored under a handle of the engine's own choice. All calls take many
+A partition holds what one user keeps privately or shares with one team, and is given by its number. "The partition" is
+the one that the transaction writes to. A node is stored under a number, its key. Edges, facts and notes are stored
+under a handle of the engine's own choice. A plain id is an id without the owner behind `@@`. All calls take many
 records at once; an empty call costs nothing.
 """
 
@@ -25,7 +26,7 @@ Topic = tuple[int, int, str]
 
 
 class StoredNode(NamedTuple):
-    """The fields of a stored node that decide what a correction keeps of it."""
+    """The fields of a stored node that are needed when a new version replaces it."""
 
     key: int
     kind: str
@@ -39,7 +40,9 @@ class StoredNode(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """A fact and where it is stored, with the keys of its ends. The handle is None for a fact that is new."""
+    """A fact, the handle and partition under which it is stored, and the keys of its subject and object. The handle is
+    None for a fact that is not stored yet.
+    """
 
     handle: Handle
     partition: int
@@ -50,7 +53,7 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class StoredEdge:
-    """An edge and where it is stored, with the keys of its ends."""
+    """An edge, the handle and partition under which it is stored, and the keys of its two nodes."""
 
     handle: Handle
     partition: int
@@ -60,121 +63,128 @@ class StoredEdge:
 
 
 class TombstoneTable(Protocol):
-    """The tombstones of one user. `partition` is the one written to, None while it does not exist."""
+    """The tombstones of one user, which are hashes of forgotten ids and texts. `partition` is the one written to, None
+    if it does not exist yet.
+    """
 
     partition: int | None
 
     def exist(self) -> bool:
-        """True if the user has any tombstones."""
+        """True if the user has any tombstones, which are hashes of forgotten ids and texts."""
 
     def find(self, hashes: Collection[str]) -> Iterable[tuple[str, int]]:
-        """The tombstones of the user with these hashes, as (hash, partition)."""
+        """Returns the user's tombstones among these hashes, as (hash, partition)."""
 
     def stored(self, ids: Collection[str]) -> dict[str, tuple[str | None, str]]:
-        """Name and text of the nodes with these ids in the partition, by id."""
+        """Returns (name, text) of the nodes with these ids in the partition, by id."""
 
     def put(self, partition: int, tombstones: Sequence[Tombstone]) -> None:
-        """Stores tombstones in a partition. A hash that is there keeps its time."""
+        """Stores tombstones in a partition. A hash that is stored there already keeps its time."""
 
     def remove(self, hashes: Collection[str]) -> None:
-        """Removes these hashes from all partitions of the user."""
+        """Removes the tombstones with these hashes from all partitions of the user."""
 
 
 class NodeTable(Protocol):
-    """Nodes with their labels, names and usage."""
+    """Reads and writes nodes, with their labels, names and usage, inside a write transaction."""
 
     def before(self, ids: Sequence[str]) -> dict[str, StoredNode]:
-        """The nodes with these ids in the partition written to, by id."""
+        """Returns the nodes with these ids in the partition as they are stored now, by id. Unknown ids are absent."""
 
     def last_positions(self, sources: Collection[str]) -> dict[str, int]:
-        """The largest `seq` of each source in the partition written to; sources without nodes are absent."""
+        """Returns the largest `seq` of each source in the partition; sources without nodes are absent."""
 
     def put(self, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> dict[str, int]:
-        """Inserts nodes, or replaces those of `before`; returns the keys by id."""
+        """Inserts nodes; those in `before` replace the stored ones. Returns the keys by id."""
 
     def remove(self, keys: Sequence[int]) -> list[Topic]:
-        """Removes nodes with everything that refers to them.
+        """Removes nodes with all records that refer to them.
 
-        Returns the topics of other subjects in which a removed fact had kept others from being valid.
+        Returns the topics of other nodes in which a removed fact had superseded others. They are to be refitted.
         """
 
     def read(self, keys: Sequence[int]) -> list[tuple[int, Node]]:
-        """Nodes by key, each with its partition and under its plain id."""
+        """Returns (partition, node) of the nodes with these keys, under their plain ids."""
 
     def texts(self, keys: Sequence[int]) -> dict[int, str]:
-        """The stored texts by key."""
+        """Returns the stored texts of nodes by key."""
 
 
 class EdgeTable(Protocol):
-    """Edges with their adjacency and tags."""
+    """Reads and writes edges, with the adjacency lists and tags derived from them, inside a write transaction."""
 
     def put(self, edges: Sequence[Edge], ends: Mapping[str, int]) -> None:
         """Inserts or replaces edges in the partition; `ends` gives the keys of their nodes by id.
 
-        A replaced edge keeps its creation time and notes, and its vector if its text stays.
+        A replaced edge keeps its creation time and notes, and its vector if its text is unchanged.
         """
 
     def remove(self, handles: Sequence[Handle]) -> None:
-        """Removes edges with their notes and vectors."""
+        """Removes the edges with these handles, their notes and their vectors."""
 
     def stated(self, keys: Sequence[int]) -> list[StoredEdge]:
-        """The edges at these nodes that callers made, under plain ids. Edges made by a rule are left out."""
+        """Returns the edges at these nodes that callers made, under plain ids; not those that a rule made."""
 
     def taken(self, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
-        """Which of these (partition, id) exist."""
+        """Returns those of these (partition, id) under which an edge is stored."""
 
     def move(self, moves: Sequence[tuple[StoredEdge, StoredEdge]]) -> None:
-        """Gives edges other ids and ends: from the first of each pair to the second."""
+        """Gives stored edges new ids and new ends. Each pair is the edge as it is now and as it shall be."""
 
 
 class FactTable(Protocol):
-    """Facts, under the plain ids of their ends."""
+    """Reads and writes facts inside a write transaction. The ids of their subjects and objects are plain."""
 
     def with_ids(self, ids: Sequence[str]) -> list[StoredFact]:
-        """The facts with these ids in the partition written to."""
+        """Returns the facts with these ids in the partition."""
 
     def with_handles(self, handles: Sequence[Handle]) -> list[StoredFact]:
-        """The facts under these handles."""
+        """Returns the facts stored under these handles."""
 
     def same_value(self, facts: Sequence[StoredFact]) -> list[StoredFact]:
-        """All facts that share partition, subject, predicate and value with one of these. May return a few more."""
+        """Returns all facts that share partition, subject, predicate and value with one of these, and maybe others."""
 
     def of_topics(self, topics: Sequence[Topic]) -> list[StoredFact]:
-        """All facts of these topics."""
+        """Returns all facts of these topics, each given as (partition, key of the subject, predicate)."""
 
     def of_nodes(self, keys: Sequence[int]) -> list[StoredFact]:
-        """All facts with one of these nodes as subject or object, whoever stated them."""
+        """Returns all facts, of any user, with one of these nodes as subject or object."""
 
     def topics_of(self, predicate: str) -> list[Topic]:
-        """The topics of the user's facts with this predicate."""
+        """Returns the topics (partition, subject, predicate) of the user's facts with this predicate."""
 
     def declared(self, partition: int) -> Mapping[str, str]:
-        """The predicates that the owner of a partition declared, as the settings of the memory hold them."""
+        """Returns which predicates the owner of a partition declared single- or multi-valued: the values of these
+        settings, by setting name. `fact_validity.is_single` reads them.
+        """
 
     def taken(self, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
-        """Which of these (partition, id) exist."""
+        """Returns those of these (partition, id) under which a fact is stored."""
 
     def put(self, facts: Sequence[StoredFact]) -> None:
-        """Inserts facts. One with a handle, or with the id of another in its partition, replaces that."""
+        """Inserts facts. A fact with a handle, or with the id of another one in its partition, replaces that one."""
 
     def change(self, changes: Sequence[tuple[StoredFact, Fact | None]]) -> None:
-        """Replaces the content of facts; None removes one. Use that was counted meanwhile is kept."""
+        """Replaces the content of stored facts; None removes a fact. Uses that were counted meanwhile are kept."""
 
     def move(self, moves: Sequence[tuple[StoredFact, StoredFact]]) -> None:
-        """Gives facts other ids and ends: from the first of each pair to the second. References to ids follow."""
+        """Gives stored facts new ids and new ends. Each pair is the fact as it is now and as it shall be.
+        `superseded_by` of other facts is changed to the new ids.
+        """
 
     def remove_extracted(self, refs: Sequence[str]) -> tuple[list[Topic], set[int]]:
         """Removes the user's facts that were extracted from these nodes, given by plain id.
 
-        Returns the topics in which they had kept others from being valid, and the keys of the nodes they were about.
+        Returns the topics in which a removed fact had superseded others, and the keys of the removed facts' subjects
+        and objects.
         """
 
     def idle(self, keys: Collection[int]) -> list[int]:
-        """Which of these nodes were made for a fact and have no facts, notes or stated edges left."""
+        """Returns those of these nodes that a rule made for a fact and that have no facts, notes or stated edges."""
 
 
 class WriteTransaction(Protocol):
-    """One transaction that writes to `partition`, with all that it changes so far."""
+    """One open transaction that writes to `partition`."""
 
     @property
     def partition(self) -> int: ...
@@ -188,58 +198,62 @@ class WriteTransaction(Protocol):
     def facts(self) -> FactTable: ...
 
     def find(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
-        """Returns the record that each of these ids means in the scope, in the order given. Unknown ids are absent."""
+        """Returns, by id and in order, the key or handle of the record each id means here. Unknown ids are absent."""
 
     def find_own(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
-        """The same among the records that the user owns and may change."""
+        """Returns the same as `find`, but only for records that the user owns and may change."""
 
     def earlier_texts(self, partition: int, ids: Sequence[str]) -> list[tuple[str, str]]:
-        """The earlier texts, or names where there was no text, of these nodes, as (id, text)."""
+        """Returns (id, text) for each earlier version of these nodes; its name if it had no text."""
 
     def last_versions(self, ids: Sequence[str]) -> dict[str, int]:
-        """When the last earlier version of each node in the partition ended; those without one are absent."""
+        """Returns the time of the newest earlier version of each node, by id; nodes without one are absent."""
 
     def put_versions(self, versions: Sequence[Version]) -> None:
-        """Stores earlier versions of nodes of the partition."""
+        """Stores names and texts that nodes of the partition had before a correction."""
 
     def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
-        """Removes all earlier versions of these nodes."""
+        """Removes all earlier versions of the nodes with these ids in a partition."""
 
     def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, Handle]]) -> None:
-        """Inserts or replaces notes, each on the record of the handle. A replaced note keeps its vector if it can."""
+        """Inserts or replaces notes, each on the node or edge that the handle names. A replaced note keeps its vector
+        if its text is unchanged.
+        """
 
     def remove_notes(self, handles: Sequence[Handle]) -> None:
-        """Removes notes with their vectors."""
+        """Removes the notes with these handles, and their vectors."""
 
     def move_notes(self, moves: Mapping[int, int]) -> None:
-        """Moves all notes on a node to another, given by key."""
+        """Moves all notes on one node to another, for each pair of keys (old, new)."""
 
     def put_mentions(self, mentions: Mapping[tuple[int, int], int]) -> None:
-        """Stores when a source mentioned a node, by the keys of both."""
+        """Stores that sources mention nodes: the time of each mention, by (key of the source, key of the node)."""
 
     def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
-        """Stores links, each with the key of the node that has it."""
+        """Stores links, each with the key of the atom whose text contains it."""
 
     def find_here(self, ids: Iterable[str]) -> dict[str, int]:
-        """The keys of nodes in the partition written to."""
+        """Returns the keys of the nodes with these ids in the partition, by id. Unknown ids are absent."""
 
     def vector_space(self) -> VectorSpace | None:
-        """The model whose vectors the memory holds."""
+        """Returns the model whose vectors the memory holds; None if that is not decided yet."""
 
     def put_vectors(self, kind: VectorKind, space: VectorSpace, vectors: Mapping[Handle, bytes]) -> None:
-        """Stores vectors by handle. Raises InputError for a wrong length, EmbedderMismatch for another model."""
+        """Stores vectors of nodes, edges or notes by handle. Raises InputError for a wrong length, EmbedderMismatch for
+        a model that the memory does not hold.
+        """
 
     def drop_vectors(self, keys: Sequence[int]) -> None:
-        """Removes the vectors of nodes."""
+        """Removes the vectors of the nodes with these keys."""
 
     def put_sources(self, files: Sequence[SourceFile]) -> None:
-        """Stores what is known of ingested files."""
+        """Stores path, size, time and hash of ingested files."""
 
     def sources_of(self, keys: Sequence[int]) -> set[tuple[int, str]]:
-        """The files that these nodes came from, as (partition, path)."""
+        """Returns the files that these nodes came from, as (partition, path)."""
 
     def remove_empty_sources(self, files: Collection[tuple[int, str]]) -> None:
-        """Removes files, given as (partition, path), from which no node is left."""
+        """Removes the records of those files, given as (partition, path), from which no node is left."""
 
     def put_roots(self, roots: Mapping[str, str], removed: Sequence[str]) -> None:
-        """Stores where ingested folders are, by short name, and removes names."""
+        """Stores the paths of ingested folders by their short names, and removes the short names `removed`."""

@@ -14,7 +14,8 @@ from cuetrail.store.write import Progress
 
 
 class StoredSettings(MutableMapping[str, str]):
-    """Settings by name. `read` returns those whose names begin with a prefix, `put` stores one or (None) deletes it.
+    """The settings of a memory, by name. `read` returns those whose names begin with a prefix; `put` stores one, or
+    deletes it if the value is None.
 
     Each access is a transaction of its own.
     """
@@ -50,34 +51,36 @@ class WholeMemoryView(Protocol):
     roots: dict[Scope, dict[str, str]]
 
     def scan(self, scope: Scope) -> Iterator[tuple[str | None, Record]]:
-        """Yields everything the user owns, with the team it is shared with."""
+        """Yields every record the user of the scope owns, with the team it is shared with (None: private)."""
 
     def vectors(self, scope: Scope, ids: Sequence[str], of: VectorKind = "node") -> dict[str, bytes]:
-        """Returns vectors by id."""
+        """Returns the vectors of records of one kind by id."""
 
 
 class Upkeep(Protocol):
-    """Methods on the whole memory, whoever owns its records. `settings` are texts that callers store by name."""
+    """The upkeep part of the engine protocol, on the whole memory. `settings` are texts that callers store by name."""
 
     settings: StoredSettings
 
     def close(self) -> None:
-        """Counts the accesses that wait and closes every connection."""
+        """Stores accesses that are not counted yet, and closes every connection."""
 
     def vector_spaces(self) -> VectorSpaces:
-        """Returns access to the models whose vectors the memory holds."""
+        """Returns an object to read and change the models whose vectors the memory holds."""
 
     def whole_view(self) -> AbstractContextManager[WholeMemoryView]:
-        """Opens one consistent view of everyone's memories, however long the block takes."""
+        """Opens one consistent view of everyone's memories. It does not change while the block runs."""
 
     def has_traces(self) -> bool:
-        """True if words of something forgotten may still be in the text index, where no search finds them."""
+        """True if the text index may still contain words of forgotten texts. No search finds them."""
 
     def backup(self, path: Path) -> None:
         """Writes everyone's memories to a tar file that restores to a memory in a folder."""
 
     def doctor(self, repair: bool, progress: Progress | None) -> list[Finding]:
-        """Examines the database and its indexes, repairs what it can if asked to, and returns what it found."""
+        """Examines the database and its indexes and returns the problems found; with `repair`, repairs what it can."""
 
     def refresh(self, progress: Progress | None) -> None:
-        """Updates the indexes now, without a trace of the forgotten, and shortens the change log."""
+        """Updates the indexes now, without words of forgotten texts where the engine keeps them, and shortens the
+        change log.
+        """

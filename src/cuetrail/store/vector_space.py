@@ -15,7 +15,7 @@ VectorKind = Literal["node", "edge", "note"]
 
 @dataclass(frozen=True, slots=True)
 class VectorSpace:
-    """An embedding model, by its name and the dimension of its vectors."""
+    """An embedding model, identified by its name and the dimension of its vectors."""
 
     model: str
     dim: int
@@ -30,7 +30,7 @@ NO_VECTORS = VectorSpace("none", 0)
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """A query's vector and the model that made it."""
+    """The vector of a query, and the model that made it."""
 
     vector: bytes
     space: VectorSpace
@@ -45,7 +45,7 @@ class Unembedded:
 
 
 class VectorSpaces(Protocol):
-    """The models of a memory: that whose vectors searches use, and that of an unfinished change-over.
+    """The models of a memory: `held` is the one whose vectors searches use, `next` that of an unfinished change-over.
 
     Both are as they were when this object was made. During a change-over the vectors of the next model are stored
     beside the old ones, which searches use until `finish`.
@@ -55,27 +55,28 @@ class VectorSpaces(Protocol):
     next: VectorSpace | None
 
     def start(self, space: VectorSpace, change_over: bool = False) -> VectorSpace:
-        """Lets a memory without vectors hold those of this model, and returns the model it holds.
+        """Makes this the model of a memory that holds no vectors, and returns the model the memory holds.
 
-        With `change_over`, a memory that holds another model's begins to take these. An unfinished change-over to the
-        same model continues, one to another is dropped; a change-over to the present model only drops.
+        With `change_over`, a memory that holds another model's vectors begins to store this model's too. An unfinished
+        change-over to the same model continues, one to another model is dropped. Naming the held model only drops.
         """
 
     def finish(self, space: VectorSpace) -> bool:
-        """Lets searches use this model's vectors and drops the others; False, and nothing done, while some are missing.
+        """Ends a change-over: searches use this model's vectors from now on, and all others are deleted. Returns False,
+        and changes nothing, while some records have no vector of this model.
 
         Raises EmbedderMismatch if the change-over was dropped meanwhile.
         """
 
     def missing(self, space: VectorSpace, limit: int, after: Unembedded | None = None) -> list[Unembedded]:
-        """Returns the next records, of everyone, that need a vector of this model and have none."""
+        """Returns up to `limit` records of all users, behind `after`, that need a vector of this model and lack it."""
 
     def put(self, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
-        """Stores vectors and returns how many; those of records that changed since they were read are left out."""
+        """Stores vectors and returns how many. Records that changed since they were read are skipped."""
 
 
 def mismatch(held: VectorSpace | None, other: str) -> EmbedderMismatch:
-    """Returns the error for vectors of another model than the memory holds."""
+    """Returns the error to raise for vectors of the model `other`, which the memory does not hold."""
     holds = "no vectors" if held is None or held == NO_VECTORS else f"vectors of {held}"
     return EmbedderMismatch(
         f"this memory holds {holds}, not of {other}: open it with that embedder (--embedder, CUETRAIL_EMBEDDER, or "
@@ -99,5 +100,5 @@ def vector_kind(record: object) -> tuple[VectorKind, str] | None:
 
 
 def embedded_fields(record: Node | Edge | Note) -> tuple[str | None, str]:
-    """Returns the name and text a record's vector is made of. If either changes, the vector is out of date."""
+    """Returns the name and text of a record. If either changes, the record's vector is out of date."""
     return record.name if isinstance(record, Node) else None, record.text

@@ -12,7 +12,7 @@ from cuetrail.model.ids import fact_id
 from cuetrail.store.vector_space import VectorKind, VectorSpace
 
 Progress = Callable[[str, int, int], None]
-"""Called with (what is done, how much of it, of how much); a total of 0 is unknown."""
+"""Called to report progress, with (name of the task, steps done, steps in total); a total of 0 is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class Stated:
 
     @property
     def by_user(self) -> bool:
-        """True if a user states it, so that it wins over stored facts."""
+        """True if a user states the fact now, so that it wins over stored facts."""
         return self.fact.source == "user_edit" and not self.settled
 
     @property
     def ids(self) -> Iterator[str]:
-        """The ids under which the same fact may be stored."""
+        """Yields all ids under which the same fact may be stored already."""
         yield self.fact.id
         yield fact_id(self.fact.subject, self.fact.predicate, self.fact.object, self.fact.value)
         if self.fact.object is not None and self.words is not None:
@@ -115,9 +115,10 @@ class Batch:
 class Forgetting:
     """How nodes are forgotten. `purge` rewrites the text index at once, so that no forgotten word is left in it.
 
-    The batches of `along` are written in the same transaction, each to its scope; after the tombstones, which keep out
-    what would replace a forgotten node under its name. The texts of `id_only` nodes are not forgotten: other nodes may
-    say the same. Nor are the `shared` paragraphs, given as bare words: other files contain them too.
+    Forgotten nodes leave tombstones: hashes of their ids, texts and paragraphs that keep them from coming back.
+    `id_only` nodes leave one of their id only, because other nodes say the same. Paragraphs in `shared`, given as bare
+    words, leave none, because other files contain them. The batches of `along` are written afterwards in the same
+    transaction, each to its scope.
     """
 
     purge: bool = False
@@ -132,7 +133,9 @@ FORGETTING = Forgetting()
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Counts of what a write did. Tombstones kept out the nodes `forgotten`, and sentences of the nodes `cut`."""
+    """What a write did: numbers of nodes added, replaced and removed, and of edges. `forgotten` are the ids of nodes
+    that tombstones kept out, `cut` those from whose text they removed sentences.
+    """
 
     added: int = 0
     replaced: int = 0
@@ -142,7 +145,7 @@ class Written:
     cut: tuple[str, ...] = ()
 
     def plus(self, other: Written) -> Written:
-        """Returns the sum of both."""
+        """Returns the result of two writes together."""
         return Written(
             self.added + other.added,
             self.replaced + other.replaced,
@@ -154,22 +157,26 @@ class Written:
 
 
 class Writing(Protocol):
-    """Changes to the partition a scope writes to."""
+    """The write part of the engine protocol. Methods write to the partition of a scope."""
 
     def write(self, scope: Scope, /, batch: Batch) -> Written:
-        """Writes a batch in one transaction. Later searches see it."""
+        """Writes a batch in one transaction and returns what it did. Searches that begin later see it.
+
+        Raises the errors of `store.shared.write_order.write_batch`; then nothing is changed.
+        """
 
     def bulk(self) -> AbstractContextManager[None]:
-        """Lets the text index follow the writes of this thread as they happen, instead of at the next search."""
+        """While the block runs, the text index is updated with each write of this thread, not at the next search."""
 
     def forget(self, scope: Scope, /, ids: Sequence[str], now: int, how: Forgetting = FORGETTING) -> list[str]:
-        """Removes the user's own nodes for good and returns their ids. Ids of others are left alone.
+        """Removes those of these nodes that the user owns for good, leaves tombstones, and returns their ids.
 
-        A large text index keeps the forgotten words, where no search finds them, until it is rewritten.
+        A large text index may contain the forgotten words, where no search finds them, until it is rewritten.
         """
 
     def touch(self, scope: Scope, /, ids: Sequence[str], now: int, facts: Sequence[str] = ()) -> None:
-        """Counts one access of each node and one use of each fact, a teammate's too.
+        """Counts one access of each node and one use of each fact, also of a teammate's.
 
-        A reader never waits for a writer, nor fails because of one: nodes are then counted later, facts not at all.
+        A reader never waits for a writer, nor fails because of one: its accesses of nodes are then counted later, its
+        uses of facts not at all.
         """

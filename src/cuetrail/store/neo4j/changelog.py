@@ -1,7 +1,7 @@
-"""The change log and the counter of keys.
+"""The change log, which lists the keys of changed nodes, and the counter of keys.
 
-The log is numbered at the very end of a transaction, under a lock of its own. So its numbers have the order in which
-transactions become visible, and writers of different partitions hardly wait for each other.
+A change gets its number at the very end of a transaction, under a lock of its own. So the numbers have the order in
+which transactions become visible, and writers of different partitions hardly wait for each other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cuetrail.store.dream import joined
 from cuetrail.store.neo4j.connection import Tx, rows
 
 # A counter is locked, by setting a constant, before it is increased by `x = x + 1`. Otherwise the server takes a lock
-# for which two such statements of one transaction and one of another may wait crosswise.
+# by which two such statements of one transaction and one of another may deadlock.
 _KEYS = """MERGE (m:CueMeta {name: 'keys'}) SET m.held = true
 SET m.value = coalesce(m.value, 0) + $count RETURN m.value"""
 _LOG = """MERGE (m:CueMeta {name: 'log'}) SET m.held = true
@@ -23,7 +23,9 @@ HEAD = "MATCH (m:CueMeta {name: 'log'}) OPTIONAL MATCH (c:CueChange {seq: m.valu
 
 
 def log(tx: Tx, keys: Iterable[int], dreamed_by: str | None = None, new: int = 0) -> None:
-    """Appends changed keys of nodes to the log. All but the `new` ones leave a dead entry in the text index."""
+    """Appends changed keys of nodes to the log. All but the number `new` of them leave a dead entry in the text index,
+    which is counted. `dreamed_by` names the dream pass that made the change.
+    """
     changed = sorted(set(keys))
     runs = joined((key, key) for key in changed)
     if runs:
@@ -32,12 +34,12 @@ def log(tx: Tx, keys: Iterable[int], dreamed_by: str | None = None, new: int = 0
 
 
 def head(tx: Tx) -> tuple[int, int]:
-    """Returns the number of the last change and its mark, which tells two histories with the same numbers apart."""
+    """Returns the number of the last change and its random mark, by which two histories of a memory differ."""
     found = rows(tx, HEAD)
     return (found[0][0], found[0][1] or 0) if found else (0, 0)
 
 
 def take_keys(tx: Tx, count: int) -> range:
-    """Reserves `count` keys that were never used before."""
+    """Reserves `count` keys that were never used before, and returns them."""
     last = rows(tx, _KEYS, count=count)[0][0]
     return range(last - count + 1, last + 1)

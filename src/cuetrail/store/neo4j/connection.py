@@ -43,7 +43,7 @@ CHUNK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of a memory. Its text never shows the password."""
+    """The address of a memory on a server. Its printed form never contains the password."""
 
     uri: str
     database: str | None
@@ -55,7 +55,9 @@ class Address:
 
 
 def parse(address: str) -> Address:
-    """Parses `neo4j://user:password@host:port/database`. Raises InputError, without the password in it."""
+    """Parses `neo4j://user:password@host:port/database`. Raises InputError if it is no such address; the message does
+    not contain the password.
+    """
     wrong = InputError(
         "the memory's address is not one: write neo4j://user@host:7687/database, and in a password %2F for /, %40 for "
         "@, %3A for :, %3F for ? and %23 for #"
@@ -81,19 +83,19 @@ def parse(address: str) -> Address:
 
 
 def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
-    """Yields slices of one request each."""
+    """Yields the items in slices of at most `size`, each for one request to the server."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def rows(tx: Tx, query: str, /, **given: Any) -> list[Any]:
-    """Returns all rows of a query, each a list of its columns."""
+    """Runs a query with these parameters and returns all its rows, each a list of columns."""
     # Queries consist of constants of this package only; values are passed as parameters.
     return tx.run(query, given).values()
 
 
 class Connection:
-    """The driver, opened on one database. Threads may share it.
+    """A driver, opened on one database. Threads may share it.
 
     `reading` and `writing` run a function in a managed transaction, and retry it if the server says that this may help.
     Reads see earlier writes of this connection, on any member of a cluster.
@@ -127,11 +129,11 @@ class Connection:
         self._driver.close()
 
     def reading(self, work: Callable[[Tx], T], quick: bool = False) -> T:
-        """Runs `work` in a read transaction and returns its result; with `quick`, fails if the server is silent."""
+        """Runs `work` in a read transaction and returns its result. With `quick`, fails if the server stays silent."""
         return self._run("execute_read", work, quick)
 
     def writing(self, work: Callable[[Tx], T], quick: bool = False) -> T:
-        """Runs `work` in a write transaction and returns its result. It may run again; only one run takes effect."""
+        """Runs `work` in a write transaction and returns its result. It may run several times; one takes effect."""
         return self._run("execute_write", work, quick)
 
     def schema(self, statements: Sequence[str]) -> None:
@@ -151,7 +153,7 @@ class Connection:
                     raise
 
     def session(self) -> Any:
-        """Returns a session for a transaction that the caller ends."""
+        """Returns a session for a transaction that the caller begins and ends."""
         self._check_open()
         return self._driver.session(database=self.address.database, bookmark_manager=self._bookmarks)
 
@@ -179,9 +181,9 @@ class Connection:
 
 
 def _limited(tx: Tx, work: Callable[[Tx], T], quick: bool) -> T:
-    """Runs the work; quick work with a limit on how long the server may be silent.
+    """Runs `work` and returns its result. If `quick`, the server may be silent for SILENCE seconds at most.
 
-    The driver has no setting for it, so the timeout is set on the connection's socket.
+    The driver has no setting for this, so the timeout is set on the connection's socket.
     """
     connection: Any = getattr(tx, "_connection", None)
     if connection is not None:
@@ -200,7 +202,7 @@ def _driver_package() -> Any:
 
 
 def _attempts(error: BaseException) -> int:
-    """Returns how often work that fails with this error is tried."""
+    """Returns how often work that fails with this error is tried in all; 1 if trying again cannot help."""
     code = str(getattr(error, "code", None) or "")
     if code.endswith("Transaction.DeadlockDetected"):
         return MEETINGS
@@ -220,11 +222,11 @@ READ_ONLY = (
     "Security.Forbidden", "Statement.AccessMode", "General.ForbiddenOnReadOnlyDatabase",
     "General.WriteOnReadOnlyAccessDatabase",
 )  # fmt: skip
-"""Endings of the server's codes for a write by a user, or to a database, that may only read or be read."""
+"""Endings of the server's error codes for a write by a user who may only read, or to a read-only database."""
 
 
 def explained(address: Address, error: BaseException) -> CuetrailError:
-    """Returns cuetrail's error for one of the driver: what happened and what to do. It never contains the password."""
+    """Returns cuetrail's error for one of the driver; it says what happened and what to do, without the password."""
     from neo4j import exceptions as known
 
     code = str(getattr(error, "code", None) or "")
@@ -253,17 +255,17 @@ def explained(address: Address, error: BaseException) -> CuetrailError:
 
 
 SETTING = "kept:"
-"""Sets the names of settings apart from those of the engine's own values."""
+"""The prefix of the names of settings, which keeps them apart from the engine's own values."""
 
 
 def settings(tx: Tx, prefix: str = "") -> dict[str, str]:
-    """Returns the settings whose names begin with a prefix."""
+    """Returns the memory's settings whose names begin with a prefix, by name."""
     query = "MATCH (m:CueMeta) WHERE m.name STARTS WITH $prefix RETURN m.name, m.value"
     return {name.removeprefix(SETTING): value for name, value in sorted(rows(tx, query, prefix=SETTING + prefix))}
 
 
 def put_setting(tx: Tx, name: str, value: str | None) -> None:
-    """Stores a setting; None deletes it."""
+    """Stores a setting of the memory under a name; the value None deletes it."""
     if value is None:
         rows(tx, "MATCH (m:CueMeta {name: $name}) DELETE m", name=SETTING + name)
     else:

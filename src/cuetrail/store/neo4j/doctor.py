@@ -1,7 +1,7 @@
 """Examination of a memory on a server, and repair.
 
-The server keeps its own files and indexes in order. The checks cover what only cuetrail knows: that no record refers to
-a missing one, that derived data agrees with the records, and that the indexes exist.
+The server keeps its own files and indexes in order. The checks cover what the server cannot know: that no record refers
+to a missing one, that derived data agrees with the records, and that the indexes exist.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REPAIRED, WOULD_REPAIR = "repaired", "run `cuetrail doctor --repair`"
 
 
 class _Check(NamedTuple):
-    """A problem that exists if the query `find` returns more than 0, and the query that repairs it."""
+    """A problem that exists if the query `find` returns more than 0, and the query `mend` that repairs it."""
 
     name: str
     problem: str
@@ -65,7 +65,7 @@ _INDEXES = "SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'cue_' RETURN 
 
 
 def examine(connection: Connection, repair: bool, progress: Progress | None) -> list[Finding]:
-    """Returns the problems found; with `repair`, those that it repaired."""
+    """Returns the problems found. With `repair`, repairs those it can; the findings say which."""
     found = _indexes(connection, repair)
     for number, check in enumerate(_CHECKS, 1):
         if progress:

@@ -181,7 +181,7 @@ def _is_found(kind: object, props: object) -> bool:
 
 
 def _relabel(w: WriteState, relabelled: Relabelled) -> Relabelled:
-    """Replaces the tags of atoms that did not change since they were read. Returns those it wrote."""
+    """Replaces the tags of those atoms that did not change since they were read. Returns these, with their new tags."""
     put = []
     for atom, tags in relabelled:
         node, was = atom.row
@@ -193,9 +193,9 @@ def _relabel(w: WriteState, relabelled: Relabelled) -> Relabelled:
 
 
 def _count_tags(w: WriteState, written: Relabelled) -> tuple[int, int]:
-    """Updates the relationships from nodes to their tags, and returns how many tags were added and dropped.
+    """Updates the relationships from atoms to their tags, and returns how many tags were added and dropped.
 
-    Raises InputError if one of them was a user's.
+    Raises InputError if a user gave one of the changed tags.
     """
     added = dropped = 0
     for atom, tags in written:
@@ -217,13 +217,15 @@ def _count_tags(w: WriteState, written: Relabelled) -> tuple[int, int]:
 
 
 def _remove_mentions(w: WriteState, pairs: Sequence[tuple[str, str]]) -> None:
-    """Deletes mentions that the user's own nodes no longer make."""
+    """Deletes mentions of the partition, given as (source id, node id)."""
     for some in chunks([[uid(w.partition, source), uid(w.partition, node)] for source, node in pairs]):
         rows(w.tx, _UNMENTION, rows=some, part=w.partition)
 
 
 def _write_ledger(w: WriteState, drop: Sequence[tuple[Book, Entry]], put: Sequence[tuple[Book, Entry]]) -> None:
-    """Deletes rows of the ledger by their first two numbers, then inserts or replaces others."""
+    """Deletes the rows `drop` of the dream ledger by their first two numbers, then inserts or replaces the rows
+    `put`.
+    """
 
     def name(book: Book, row: Entry) -> str:
         return f"{w.partition}:{int(book)}:{row.first}:{row.second}"

@@ -1,6 +1,6 @@
 """The Neo4j engine: the store protocol on a database of a server.
 
-Most methods are functions of the package, which run on the connection or in a transaction.
+Most methods are functions of the package, wrapped so that they run on the connection or in a transaction.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ quick = Scoped(_read_quickly)
 
 
 def on_server(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[Neo4jStore, P], T]:
-    """Turns a function of the connection into a method."""
+    """Turns a function whose first argument is the connection into a method of the store."""
 
     def method(store: Neo4jStore, /, *args: P.args, **options: P.kwargs) -> T:
         return work(store.connection, *args, **options)
@@ -94,9 +94,10 @@ def on_server(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concate
 
 
 class Neo4jStore:
-    """A memory on a server. `beside` opens an empty memory in a folder, into which a backup is made.
+    """A memory on a server. The ports document the methods.
 
-    The ports document the methods.
+    `beside` opens an empty memory in a folder, which a backup is made from. With `connection`, that one is used, and
+    the database is not migrated.
     """
 
     def __init__(self, address: Address, beside: OpenStore | None = None, connection: Connection | None = None) -> None:
@@ -177,7 +178,7 @@ class Neo4jStore:
         return self.connection.writing(work)
 
     def _free_keys(self, count: int) -> range:
-        """Reserves keys in a transaction of its own, so that writers do not wait for each other."""
+        """Reserves and returns `count` keys, in a transaction of its own, so that writers need not wait for it."""
         return self.connection.writing(lambda tx: take_keys(tx, count)) if count else range(0)
 
     def bulk(self) -> contextlib.nullcontext[None]:

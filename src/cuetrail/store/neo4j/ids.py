@@ -1,4 +1,4 @@
-"""Ids in a scope: the record an id means, and the id a record has. `store.shared.ids` has the rule."""
+"""Ids in a scope: which record an id means, and which id a record has. `store.shared.ids` states the rule."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PATTERNS = {
 
 
 class RecordId(NamedTuple):
-    """A record's identity: `handle` is the key of a node, or the uid of any other record."""
+    """A record's handle, plain id and partition. `handle` is the key of a node, or the uid of any other record."""
 
     handle: int | str
     id: str
@@ -39,18 +39,18 @@ class RecordId(NamedTuple):
 
 
 def partition_uid(scope: Scope) -> str:
-    """Returns the unique name of the partition a scope writes to; lengths keep its three parts apart."""
+    """Returns the unique name of the partition a scope writes to, made of tenant, user and team with their lengths."""
     parts = (scope.tenant, scope.user, scope.share or "")
     return "".join(f"{len(part)}:{short(part)}" for part in parts)
 
 
 def scope_parameters(scope: Scope) -> dict[str, str | list[str]]:
-    """Returns the parameters of `VISIBLE_PARTITIONS` for a scope, which also order its partitions."""
+    """Returns the query parameters of `VISIBLE_PARTITIONS` for a scope, and `share`, which orders partitions."""
     return {"tenant": scope.tenant, "user": scope.user, "teams": list(scope.teams), "share": scope.share or ""}
 
 
 def first_visible(records: Iterable[RecordId], parts: Sequence[int]) -> dict[str, RecordId]:
-    """Returns, for each id, the record whose partition comes first."""
+    """Returns, for each id, the record whose partition comes first in `parts`."""
     order = {part: n for n, part in enumerate(parts)}
     best: dict[str, RecordId] = {}
     for one in records:
@@ -60,11 +60,12 @@ def first_visible(records: Iterable[RecordId], parts: Sequence[int]) -> dict[str
 
 
 class Ids:
-    """The partitions a scope may read, and the ids of records in them.
+    """The partitions a scope may read, and the translation between ids and records in them.
 
-    `parts` are the numbers of these partitions, closest first; `mine` those of the user, which alone it may change;
-    `home` the one it writes to, None before the first write. `whose` maps each to its owner and team. `version` differs
-    after every write to one of them. They are read from the server unless they are `given`.
+    `parts` are the numbers of these partitions, in the order in which they win if several have an id; `mine` those of
+    the user, who may change only these; `home` the one the scope writes to, None before the first write. `whose` maps
+    each to its owner and team. `version` differs after every write to one of them. The partitions are read from the
+    server unless their rows are `given`.
     """
 
     def __init__(self, tx: Tx, scope: Scope, given: Sequence[Row] | None = None) -> None:
@@ -84,8 +85,8 @@ class Ids:
         self._labels = place_labels([(part, owner, team) for part, owner, team, _ in found])
 
     def find(self, ids: Iterable[str], what: str = "node", parts: Sequence[int] | None = None) -> dict[str, RecordId]:
-        """Returns records by plain id in the given partitions, in the given order; if several have an id, the first
-        partition wins.
+        """Returns records by plain id, in the given order. If several of `parts` have an id, the first of them wins.
+        Unknown ids are absent.
         """
         parts = self.parts if parts is None else parts
         asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
@@ -108,8 +109,8 @@ class Ids:
             yield from (RecordId(*row) for row in rows(self.tx, query, some=some, parts=parts))
 
     def seek(self, ids: Iterable[str], what: str = "node", mine: bool = False) -> dict[str, RecordId]:
-        """Returns the records that ids mean in this scope, in the given order; ids of no visible record, or with `mine`
-        of none of the user's, are absent.
+        """Returns the records that ids mean in this scope, in the given order. Ids of no visible record are absent;
+        with `mine`, so are ids of records the user does not own.
         """
         parts = self.mine if mine else self.parts
         asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
@@ -119,7 +120,7 @@ class Ids:
         return {id_: found[id_] for id_ in asked if id_ in found}
 
     def _elsewhere(self, ids: Sequence[str], what: str, parts: Sequence[int]) -> dict[str, RecordId]:
-        """Returns the records of ids that name their owner (`id@@owner`)."""
+        """Returns the records of ids that contain their owner (`id@@owner`), by id."""
         places = {self._labels[part]: part for part in parts}
         meant = {id_: (bare, places.get(label)) for id_ in ids for bare, _, label in [id_.partition(SIGN)]}
         bare_ids = list(dict.fromkeys(bare for bare, _ in meant.values()))
@@ -127,11 +128,11 @@ class Ids:
         return {id_: known[bare, part] for id_, (bare, part) in meant.items() if part and (bare, part) in known}
 
     def keys(self, ids: Iterable[str], mine: bool = False) -> dict[str, int]:
-        """Returns the keys of node ids, in the given order."""
+        """Returns the keys of visible nodes (with `mine`: the user's own) by id, in order. Unknown ids are absent."""
         return {id_: int(one.handle) for id_, one in self.seek(ids, mine=mine).items()}
 
     def names(self, records: Iterable[RecordId], what: str = "node") -> dict[int | str, str]:
-        """Returns the ids in this scope of visible records, by handle."""
+        """Returns the ids that visible records have in this scope, by handle."""
         found = list(records)
         if len(self.parts) < 2:
             return {one.handle: one.id for one in found}

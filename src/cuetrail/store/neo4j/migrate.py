@@ -41,7 +41,7 @@ _SET_RANK = "UNWIND $rows AS row MATCH (f:CueFact {uid: row[0]}) SET f.rank = ro
 
 
 def migrate(connection: Connection) -> None:
-    """Migrates the database to VERSION, with all its indexes. Raises WrongVersion if a newer cuetrail wrote it."""
+    """Adds missing indexes and data, up to VERSION. Raises WrongVersion if a newer cuetrail wrote the database."""
     version, text = connection.reading(lambda tx: rows(tx, _STATE, first=TEXT_INDEXES[0]))[0]
     if version > VERSION:
         raise WrongVersion(
@@ -75,13 +75,13 @@ def migrate(connection: Connection) -> None:
 
 
 def mark_bare(connection: Connection) -> None:
-    """Marks nodes that have a name but no text, in a database that was written before searches told them apart."""
+    """Adds the mark `xbare` to nodes that have a name but no text, in a database of an earlier version."""
     while connection.writing(lambda tx: rows(tx, _MARK_BARE))[0][0]:
         pass
 
 
 def enter_titles(connection: Connection) -> None:
-    """Fills in the search words of titles and headings, in a database that was written before searches read them."""
+    """Stores the search words of titles and headings with every node, in a database of an earlier version."""
 
     def page(tx: Tx, after: int) -> int | None:
         found = rows(tx, _UNTITLED, after=after)
@@ -103,7 +103,7 @@ def _reached(connection: Connection, number: int) -> None:
 
 
 def set_all_sort_keys(connection: Connection) -> None:
-    """Sets the sort keys of all facts, in a database that was written before they existed."""
+    """Stores the properties by which facts are read in order, for all facts of a database of an earlier version."""
 
     def page(tx: Tx, after: str) -> str | None:
         found = [row[0] for row in rows(tx, _FACTS, after=after)]
@@ -128,13 +128,13 @@ WITH e LIMIT 1000 SET e.described = e.part RETURN count(e)"""
 
 
 def describe_all(connection: Connection) -> None:
-    """Marks every relationship that has a description; `reembed` then makes its vector."""
+    """Sets the property `described` of every relationship that has a description; `reembed` makes their vectors."""
     while connection.writing(lambda tx: rows(tx, _DESCRIBE))[0][0]:
         pass
 
 
 def enter_all(connection: Connection) -> None:
-    """Fills in the search words of every stated edge and every note on an edge."""
+    """Stores the search words of every edge that a caller made, and of every note on an edge."""
 
     def edges(tx: Tx, after: str) -> str | None:
         found = rows(tx, _SILENT_EDGES, after=after)

@@ -56,7 +56,9 @@ def node_filter(where: Where) -> tuple[str, dict[str, Any]]:
 
 
 def search_filter(where: Where) -> tuple[str, dict[str, Any]]:
-    """Returns the same for a search, which finds nodes that dreams wrote only if their kind is asked for."""
+    """Returns the condition of `node_filter` for a search, and its parameters. Storylines and macros, which dreams
+    write, pass only if `where.kinds` names them.
+    """
     passing, given = node_filter(where)
     if where.kinds:
         return passing, given
@@ -118,7 +120,7 @@ class Reader:
         return {id_: replace(node, id=id_) for id_, key in keys.items() if (node := by_key.get(key))}
 
     def plain_nodes(self, keys: Sequence[int]) -> dict[int, Node]:
-        """Returns visible nodes by key, with their plain ids, in the given order."""
+        """Returns visible nodes by key, in the given order, under their plain ids, which are without owner."""
         found: dict[int, Node] = {}
         query = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) WHERE n.part IN $parts RETURN {made.NODE}"
         for some in chunks(keys):
@@ -193,9 +195,7 @@ class Reader:
         return sorted(alike, key=lambda one: (-one.shared, one.id))[:limit]
 
     def copies(self, nodes: Sequence[Node]) -> list[Node]:
-        """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup. Reads
-        every text once.
-        """
+        """Returns the user's other nodes with the same text but for case, spacing and markup. Reads every text once."""
         lengths, is_copy = copy_test(nodes)
         if lengths is None:
             return []
@@ -214,17 +214,17 @@ class Reader:
         others = sorted(set(self.ids.names(same).values()) - {node.id for node in nodes})
         return list(self.nodes(others).values())
 
-    # --- what leads from node to node
+    # --- edges
 
     def ends(self, found: Sequence[list[Any]]) -> dict[int | str, str]:
-        """Returns the ids in this scope of the nodes whose key, id and partition are in the last six columns."""
+        """Returns by key the ids in this scope of nodes in the last six columns: twice key, plain id and partition."""
         sides = [RecordId(*row[at:][:3]) for row in found for at in (-6, -3) if row[at] is not None]
         # Records no longer shared with this user keep their plain id.
         visible = [one for one in dict.fromkeys(sides) if one.part in self.ids.whose]
         return {one.handle: one.id for one in sides} | self.ids.names(visible)
 
     def made_edges(self, found: Sequence[list[Any]]) -> list[Edge]:
-        """Turns rows of (properties, ENDS) into edges, with the ids they and their ends have in this scope."""
+        """Converts rows of (properties, ENDS) to edges, with the ids that they and their nodes have in this scope."""
         names = self.ends(found)
         called = self.ids.names((RecordId(e["uid"], e["id"], e["part"]) for e, *_ in found), "edge")
         edges = [made.to_edge(row[0], names[row[1]], names[row[4]]) for row in found]
@@ -282,7 +282,7 @@ class Reader:
 
 
 def edge_filter(ties: EdgeFilter) -> tuple[str, dict[str, Any]]:
-    """Returns the filters on edges as conditions that begin with AND, and their parameters."""
+    """Returns the filters as Cypher conditions on the edge `e`, each beginning with AND, and their parameters."""
     tests: list[str] = []
     given: dict[str, Any] = {}
     for name, test in (

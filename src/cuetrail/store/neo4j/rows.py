@@ -1,4 +1,4 @@
-"""Conversion between records and properties on the server: the layout of each record, and what of a node is searched.
+"""Conversion between records and properties on the server: the layout of each record, and the search words of a node.
 
 A property that is None is absent. Props are JSON, because the server has no maps; every other field is stored directly.
 """
@@ -49,31 +49,31 @@ LONGEST = 3_500
 
 
 def short(text: str) -> str:
-    """Returns the text, or a digest if it is too long for an index."""
+    """Returns the text; if it is too long for an index, its beginning and a digest."""
     if len(text) * 4 <= LONGEST or len(text.encode()) <= LONGEST:
         return text
     return f"{text[:100]}\x1f{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
 
 
 def uid(part: int, *texts: str) -> str:
-    """Returns an identifier unique in the whole database, of a partition's number and one or several texts."""
+    """Returns an identifier, unique in the whole database, made of a partition's number and one or several texts."""
     return f"{part}:" + "\x1f".join(map(short, texts))
 
 
 def unpack(packed: str | None) -> Props:
-    """Reverses `pack`."""
+    """Returns the value of a JSON text, {} for None: the inverse of `pack`."""
     found: Props = json.loads(packed) if packed else {}
     return found
 
 
 def _fields(record: Life | Edge | Fact, names: Sequence[str]) -> Props:
-    """Returns fields of a record. A weight of 1 is written as 1.0: the server distinguishes integers from floats."""
+    """Returns fields of a record by name. Real numbers become floats, because the server distinguishes 1 from 1.0."""
     found = {name: getattr(record, name) for name in names}
     return {name: float(value) if name in REAL and value is not None else value for name, value in found.items()}
 
 
 def node_props(node: Node, key: int, part: int) -> Props:
-    """Returns a node's properties, without its usage state and its vectors."""
+    """Returns a node's properties, with the search words made from it; without its usage record and its vectors."""
     parts: Sequence[int | None] = bands(node.simhash) if node.simhash is not None else (None, None, None)
     return {
         "key": key,
@@ -108,13 +108,13 @@ def node_props(node: Node, key: int, part: int) -> Props:
 
 
 def field_props(name: str | None, aliases: Sequence[str], props: Mapping[str, Any]) -> Props:
-    """Returns the words of a node's titles and headings for the search."""
+    """Returns the search words of a node's titles and headings, as properties."""
     title, heading = searched_title(name, aliases, props), searched_heading(props)
     return {"title": indexed_terms(title), "heading": indexed_terms(heading)}
 
 
 def label_props(tags: Sequence[Tag], buckets: Sequence[str]) -> Props:
-    """Returns the properties of tags and buckets, and their words for the search."""
+    """Returns the properties for tags and buckets, and their search words."""
     words = terms_of(" ".join((*(tag.name for tag in tags), *buckets)))
     return {
         "tags": [tag.name for tag in tags] or None,
@@ -126,17 +126,17 @@ def label_props(tags: Sequence[Tag], buckets: Sequence[str]) -> Props:
 
 
 def is_silent(node: Node) -> bool:
-    """True if a walk has nothing to show of the node: it has no text, or is only a heading."""
+    """True if a tag walk cannot show the node, because it has no text or is only a heading."""
     return not node.text or bool(node.props.get("level"))
 
 
 def life_props(life: Life) -> Props:
-    """Returns a node's usage state as properties; for a new node they are absent."""
+    """Returns a node's usage record as properties; for a new node all are None, that is absent."""
     return dict.fromkeys(LIFE) if life == NEW_LIFE else _fields(life, LIFE)
 
 
 def to_node(found: Props, whose: tuple[str, str | None]) -> Node:
-    """Returns the node of the map NODE; `whose` is the owner and team of its partition."""
+    """Converts the map NODE, read from the server, to a node; `whose` is the owner and team of its partition."""
     shows, origins = found["tag_shows"] or (), found["tag_origins"] or ()
     return Node(
         id=found["id"],
@@ -163,7 +163,9 @@ def to_node(found: Props, whose: tuple[str, str | None]) -> Node:
 
 
 def check_sum(node: Node, tags: Iterable[Tag] | None = None) -> int:
-    """Returns a checksum that differs if anything changes that a view of the node shows."""
+    """Returns a checksum of a node, with `tags` in place of its own if given. It differs if anything changes that a
+    mirror of the node shows.
+    """
     labels = [(tag.name, tag.display, tag.origin) for tag in (node.tag_details if tags is None else tags)]
     said = (
         node.id, node.kind, node.name, node.text, node.aliases, labels, node.buckets, node.seq, node.at,
@@ -172,17 +174,19 @@ def check_sum(node: Node, tags: Iterable[Tag] | None = None) -> int:
     return signed(xxhash.xxh3_64_intdigest(repr(said).encode("utf-8", "surrogatepass")))
 
 
-# --- what is searched
+# --- search words
 
 
 @lru_cache(maxsize=65536)
 def mark(kind: str, name: str) -> str:
-    """Returns a word that represents a label in the text index, whatever characters the label has."""
+    """Returns a word that stands for a kind, tag or bucket in the text index: a letter and a hash of the name."""
     return kind + hashlib.blake2b(name.encode(), digest_size=10).hexdigest()
 
 
 def marks(node: Node, key: int, part: int, tags: Iterable[Tag] | None = None) -> str:
-    """Returns the words by which a search filters: partition, key, kind, tags, buckets, and what hides a node."""
+    """Returns the words by which searches filter a node: its partition, key, kind, tags, buckets, and what hides it.
+    `tags` replace the node's own if given.
+    """
     found = [f"p{part}", f"n{key}", mark("k", node.kind)]
     found += [mark("t", tag.name) for tag in (node.tag_details if tags is None else tags)]
     found += [mark("b", bucket) for bucket in node.buckets]
@@ -200,7 +204,7 @@ def marks(node: Node, key: int, part: int, tags: Iterable[Tag] | None = None) ->
 
 
 def moment(at: int) -> str:
-    """Returns a time as a text that sorts like the time."""
+    """Returns a time as a text of 20 digits, so that texts sort like times."""
     return f"{min(max(at, -(1 << 63)), (1 << 63) - 1) + (1 << 63):020d}"
 
 
@@ -208,7 +212,7 @@ def moment(at: int) -> str:
 
 
 def edge_props(edge: Edge, part: int) -> Props:
-    """Returns an edge's properties, without its ends."""
+    """Returns an edge's properties, without its two nodes."""
     found = _fields(edge, EDGE)
     return {
         **found, "tags": list(edge.tags) or None, "props": pack(edge.props), "part": part, "uid": uid(part, edge.id),
@@ -218,7 +222,7 @@ def edge_props(edge: Edge, part: int) -> Props:
 
 
 def to_edge(found: Props, src: str, dst: str) -> Edge:
-    """Returns an edge between two nodes, given by their ids."""
+    """Converts properties read from the server to an edge between two nodes, given by their ids."""
     given = {name: found.get(name) for name in EDGE}
     tags, props = tuple(given["tags"] or ()), unpack(given["props"])
     fields: Props = {**given, "src": src, "dst": dst, "tags": tags, "props": props}
@@ -233,8 +237,8 @@ def fact_props(fact: Fact, part: int) -> Props:
 
 
 def rank(fact: Fact) -> str:
-    """Returns a text that orders the active facts of one entity: most certain first, then newer, then by id. An ended
-    fact is ordered by its end.
+    """Returns a sort key for the facts of one entity: active facts by confidence, highest first, then newer, then by
+    id; ended ones by their end.
 
     >>> rank(Fact("a", "s", "p", confidence=0.9)) < rank(Fact("a", "s", "p", confidence=0.8))
     True
@@ -247,7 +251,7 @@ def rank(fact: Fact) -> str:
 
 
 def to_fact(found: Props, subject: str, object_: str | None) -> Fact:
-    """Returns a fact about nodes, given by their ids."""
+    """Converts properties read from the server to a fact about nodes, given by their ids."""
     given = {name: found.get(name) for name in FACT}
     fields: Props = {**given, "subject": subject, "object": object_, "tags": tuple(given["tags"] or ())}
     return Fact(**fields)

@@ -50,7 +50,7 @@ def _name(kind: str, label: str, fields: str) -> str:
 
 
 def text_index(name: str) -> str:
-    """Returns the statement that makes the text index of this name."""
+    """Returns the statement that creates the text index of this name."""
     # The server refuses a second index on the same fields, but not on the same fields in another order.
     fields = SEARCHED if name == TEXT_INDEXES[0] else SEARCHED[::-1]
     return (
@@ -121,6 +121,6 @@ VERSION = len(MIGRATIONS)
 
 
 def statements(text: str = TEXT_INDEXES[0]) -> dict[str, str]:
-    """Returns the statement that makes each constraint and index, by name; `text` is the name of the text index."""
+    """Returns the statements that create all constraints and indexes, by name. `text` is the name of the text index."""
     every = [one for part in MIGRATIONS for one in part if one != text_index(TEXT_INDEXES[0])]
     return {one.partition(" IF NOT EXISTS")[0].rpartition(" ")[2]: one for one in [*every, text_index(text)]}

@@ -26,7 +26,7 @@ MATCH (c:CueChange) WHERE c.seq < head - $keep AND c.seq <= needed DELETE c"""
 
 
 def start_epoch(connection: Connection) -> None:
-    """Gives a new memory its epoch, a random name that tells it from any other."""
+    """Gives a new memory its epoch, a random name that no other memory has. One that has an epoch keeps it."""
     query = "MERGE (m:CueMeta {name: 'epoch'}) ON CREATE SET m.value = $epoch"
     if not connection.reading(lambda tx: rows(tx, "MATCH (m:CueMeta {name: 'epoch'}) RETURN 1")):
         connection.writing(lambda tx: rows(tx, query, epoch=secrets.token_hex(8)))
@@ -35,7 +35,7 @@ def start_epoch(connection: Connection) -> None:
 def shorten_log(connection: Connection, progress: Progress | None) -> None:
     """Deletes old changes from the log, except those that a dream pass not too far behind still needs.
 
-    There is nothing else to refresh: the server keeps the indexes up to date itself.
+    This is all that `refresh` does here: the server updates the indexes itself.
     """
     del progress
     connection.writing(lambda tx: rows(tx, _SHORTEN, keep=KEEP_CHANGES, most=MOST_CHANGES))
@@ -45,18 +45,18 @@ def shorten_log(connection: Connection, progress: Progress | None) -> None:
 
 
 def note_traces(tx: Tx) -> None:
-    """Notes that the text index may contain words of something forgotten."""
+    """Records that the text index may contain words of forgotten texts."""
     rows(tx, "MERGE (m:CueMeta {name: $name}) SET m.value = true", name=TRACES)
 
 
 def has_traces(connection: Connection) -> bool:
-    """True if the text index may contain words of something forgotten."""
+    """True if the text index may contain words of forgotten texts."""
     query = "MATCH (m:CueMeta {name: $name}) RETURN 1"
     return bool(connection.reading(lambda tx: rows(tx, query, name=TRACES)))
 
 
 def purge(connection: Connection, progress: Progress | None) -> None:
-    """Rebuilds the text index; the old one answers until that is done."""
+    """Rebuilds the text index, so that no word of a forgotten text is left in it. The old index answers until then."""
     if progress:
         progress("making the text index anew", 0, 0)
     rebuild(connection)
@@ -68,7 +68,7 @@ def purge(connection: Connection, progress: Progress | None) -> None:
 
 @contextlib.contextmanager
 def dream_lock(connection: Connection) -> Iterator[bool]:
-    """Yields True if no other dream holds the lock, and holds it during the block.
+    """Takes the lock of dreams for the block. Yields True, or False if another dream has it.
 
     The lock is a node that an open transaction has written to. The server ends that transaction if the process dies.
     """
@@ -100,7 +100,7 @@ def _is_timeout(error: BaseException) -> bool:
 
 
 class TransactionConnection(Connection):
-    """A connection inside one open transaction."""
+    """A connection whose reads and writes all run in one open transaction, for a dry run."""
 
     makes_indexes = False
 
@@ -109,7 +109,7 @@ class TransactionConnection(Connection):
         self._tx = tx
 
     def close(self) -> None:
-        """Does nothing: the caller that opened the transaction ends it."""
+        """Does nothing: whoever opened the transaction ends it."""
 
     def reading(self, work: Callable[[Tx], T], quick: bool = False) -> T:
         return self._run("", work, quick)
@@ -134,7 +134,7 @@ class TransactionConnection(Connection):
 
 @contextlib.contextmanager
 def rolled_back(connection: Connection) -> Iterator[TransactionConnection]:
-    """Opens a connection whose changes are all rolled back at the end."""
+    """Yields a connection whose changes are all rolled back at the end of the block."""
     from neo4j.exceptions import DriverError, Neo4jError
 
     with connection.session() as session:

@@ -40,10 +40,11 @@ GO_ON = (
 
 
 def copy(source: Store, target: Store, progress: Progress | None = None) -> int:
-    """Copies everything to an empty memory; returns the number of records. Raises InputError if it is not empty.
+    """Copies everything to an empty memory; returns the number of records. Raises InputError if the target is not
+    empty.
 
-    The copy is one consistent view, while others go on writing. The ledger of dreaming is not copied: the next
-    dream looks at everything anew, and knows what earlier ones made.
+    The copy is one consistent view, while others go on writing. The ledger of dreams is not copied: the next dream in
+    the copy reads everything, and registers the tags, edges and nodes that earlier dreams made.
     """
     if target.partitions(None):
         raise InputError("the memory to copy to is not empty: name another, or one that is new")
@@ -88,7 +89,7 @@ def _take_vectors(view: WholeMemoryView, partition: Scope, batch: Batch) -> None
 
 
 def users_of(partitions: list[Scope]) -> list[Scope]:
-    """Returns the scope of each user with all teams of the tenant, so that ids of other users name their owner."""
+    """Returns one scope per user with all teams of the tenant, in which ids of others' records contain their owner."""
     teams: dict[str, set[str]] = {}
     for partition in partitions:
         teams.setdefault(partition.tenant, set()).update(partition.teams)
@@ -97,7 +98,7 @@ def users_of(partitions: list[Scope]) -> list[Scope]:
 
 
 def _batches(view: WholeMemoryView, user: Scope, kinds: tuple[type[Any], ...]) -> Iterator[tuple[str | None, Batch]]:
-    """Yields the records of a user of these kinds, in batches of one partition each."""
+    """Yields a user's records of these kinds in batches, each with the team of its partition (None: private)."""
     records = ((team, record) for team, record in view.scan(user) if isinstance(record, kinds))
     while some := list(islice(records, SIZE)):
         by_team: dict[str | None, Batch] = {}
@@ -108,13 +109,13 @@ def _batches(view: WholeMemoryView, user: Scope, kinds: tuple[type[Any], ...]) -
 
 
 def list_of(batch: Batch, record: Record) -> list[Any]:
-    """Returns the list of a batch that a record belongs in."""
+    """Returns the list of the batch that has records of this record's type, such as `batch.nodes`."""
     found: list[Any] = getattr(batch, _LISTS[type(record)])
     return found
 
 
 def announce(store: Store, partition: Scope) -> None:
-    """Notes that a partition received records that dreams made elsewhere, so that the next dream registers them."""
-    # The partition may be new.
+    """Notes, for the next dream to register them, that a partition got records that dreams made in another memory."""
+    # An empty write creates the partition if it is new.
     store.write(partition, Batch())
     store.dream_pass(partition, "").save(Writes(put=[(Book.IMPORTED, Entry(random.getrandbits(62)))]))

@@ -13,15 +13,15 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",",
 
 
 def signed(value: int) -> int:
-    """Converts an unsigned 64-bit number to the signed one that databases store."""
+    """Converts an unsigned 64-bit number to the signed one with the same bits, which databases can store."""
     return value - TWO64 if value >= TWO64 >> 1 else value
 
 
 def unsigned(value: int) -> int:
-    """Reverses `signed`."""
+    """Converts a stored signed number back to the unsigned one: the inverse of `signed`."""
     return value + TWO64 if value < 0 else value
 
 
 def pack(value: Mapping[str, Any] | tuple[Any, ...] | list[Any]) -> str | None:
-    """Returns JSON, or None for an empty value."""
+    """Returns a value as compact JSON with sorted keys, or None if it is empty."""
     return _ENCODER.encode(value) if value else None

@@ -1,7 +1,8 @@
 """Fact conflicts: how a new fact, a verdict or a removal changes the facts that are stored.
 
-The values of a single-valued predicate share one timeline (`fact_supersession`). For other predicates each value has a
-timeline of its own, on which it is valid once at any time, however many texts state it.
+A topic is the facts of one subject with one predicate. A verdict confirms or retracts a stored fact. The values of a
+single-valued predicate share one timeline (`fact_supersession`). For other predicates each value has a timeline of its
+own, on which it is valid once at any time, however many texts state it.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from cuetrail.text.normalise import norm_name
 
 H = TypeVar("H", bound=Hashable)
 Settled = tuple[list[tuple[Fact, H | None]], dict[H, Fact | None]]
-"""The facts to insert, each with the handle of a stored one of the same value and partition, if there is one; and the
-stored facts that change by handle, None for one to remove."""
+"""What a decision changes: the facts to insert, each with the handle of a stored fact of the same value and partition
+(None if there is none); and the stored facts that change, by handle, None for one to remove.
+"""
 
 
 def settle(stated: Sequence[Stated], present: Iterable[tuple[H, Fact]]) -> Settled[H]:
-    """Fits stated facts into the `present` ones; returns what changes.
+    """Merges stated facts with the stored ones, `present`; returns the facts to insert and the stored facts that
+    change.
 
-    `present` must hold all facts with the value of a stated one, and for a `single` one all facts of its topic.
+    `present` must contain all facts with the value of a stated one, and for a `single` one all facts of its topic.
     """
     by_topic: dict[tuple[str, str], list[tuple[H, Fact]]] = {}
     for handle, fact in present:
@@ -45,7 +48,9 @@ def settle(stated: Sequence[Stated], present: Iterable[tuple[H, Fact]]) -> Settl
 
 
 def judge(verdicts: Sequence[Verdict], present: Sequence[tuple[H, Fact]], single: bool) -> Settled[H]:
-    """Confirms or retracts facts of one topic, all of which are `present`. Retracted facts stay retracted."""
+    """Confirms or retracts facts of one topic; returns what changes. `present` are all facts of the topic, `single`
+    says if its predicate has one value at a time. Facts retracted before are not changed.
+    """
     said = statements(present)
     judged: set[Hashable] = set()
     for verdict in verdicts:
@@ -66,7 +71,7 @@ def judge(verdicts: Sequence[Verdict], present: Sequence[tuple[H, Fact]], single
 
 
 def _meant(verdict: Verdict, one: Statement[H], said: Sequence[Statement[H]], single: bool) -> list[Statement[H]]:
-    """Returns the statements that a verdict on one retracts."""
+    """Returns the statements among `said` that a retraction of the statement `one` retracts, by `verdict.of`."""
     left = [other for other in said if other.fact.status != "retracted"]
     if verdict.of == "statement":
         return [one]
@@ -76,7 +81,9 @@ def _meant(verdict: Verdict, one: Statement[H], said: Sequence[Statement[H]], si
 
 
 def refit(present: Sequence[tuple[H, Fact]], single: bool) -> Settled[H]:
-    """Returns what changes in a topic after some of its facts were removed, or its predicate was declared anew."""
+    """Decides again which facts of a topic are valid when, after some were removed or the predicate was declared anew.
+    Returns what changes.
+    """
     said = _once(statements(present))
     new, changed = written(said, single)
     left = {handle for one in said for handle, _ in one.rows}
@@ -89,7 +96,9 @@ def refit(present: Sequence[tuple[H, Fact]], single: bool) -> Settled[H]:
 
 
 def _once(said: Sequence[Statement[H]]) -> list[Statement[H]]:
-    """Returns the statements without those that only repeat an earlier one of the same text."""
+    """Returns the statements without redundant ones: those whose time another of the same value and text covers, with
+    at least the same confidence and source weight.
+    """
     by_value: dict[Hashable, list[Statement[H]]] = {}
     for one in sorted(said, key=lambda one: (one.fact.created, one.fact.id)):
         same = by_value.setdefault(value_of(one.fact), [])
@@ -99,7 +108,7 @@ def _once(said: Sequence[Statement[H]]) -> list[Statement[H]]:
 
 
 def _is_as_sure(one: Statement[H], other: Statement[H]) -> bool:
-    """True if one statement covers the time of another, with at least its confidence and source."""
+    """True if `one` covers the whole time of `other`, an active one, with at least its confidence and source weight."""
     around = one.start <= other.start and other.end <= one.end and other.fact.status in ACTIVE
     return around and (one.fact.confidence, source_weight(one.fact.source)) >= (
         other.fact.confidence,
@@ -108,8 +117,11 @@ def _is_as_sure(one: Statement[H], other: Statement[H]) -> bool:
 
 
 def _found_by_value(rows: Mapping[H, Fact], gone: Container[str | None]) -> dict[H, Fact]:
-    """Returns changes that give the plain id of a value, by which it is found again, to another of its rows if the row
-    with that id is gone: to the one that is valid longest. References to its old id follow.
+    """Returns the rows that change so that every value is found by its plain id again, the id made from subject,
+    predicate and value.
+
+    If the row with that id is `gone`, the row of the value that is valid longest takes the id, and `superseded_by` of
+    other rows follows.
     """
     plain = {handle: fact_id(fact.subject, fact.predicate, fact.object, fact.value) for handle, fact in rows.items()}
     lost = set(plain.values()) - {fact.id for fact in rows.values()}
@@ -132,7 +144,7 @@ def _fitted(stated: Sequence[Stated], present: Sequence[tuple[H, Fact]], single:
 
 
 def _add(said: list[Statement[H]], stated: Stated, single: bool) -> None:
-    """Adds a statement to the others. A repetition of a valid statement updates that one."""
+    """Adds a stated fact to the statements `said`, in place. A repetition of a valid one changes that instead."""
     same = [one for one in said if _says(one.fact, stated)]
     new = _as_spelt(as_stated(stated.fact), same)
     if stated.settled and _is_known(same, new):
@@ -172,14 +184,15 @@ def _add(said: list[Statement[H]], stated: Stated, single: bool) -> None:
 
 
 def _as_spelt(new: Fact, same: Sequence[Statement[H]]) -> Fact:
-    """Returns the fact with the spelling that its value had first."""
+    """Returns the new fact with its value spelt as in the first statement of the same value."""
     known = [one.fact for one in same if one.fact.object == new.object]
     return replace(new, value=min(known, key=lambda fact: fact.created).value) if known else new
 
 
 def _is_known(same: Sequence[Statement[H]], new: Fact) -> bool:
-    """True if an imported statement is known here, or was retracted here after it was made. A known one takes over
-    its confirmation or end from the import.
+    """True if an imported statement need not be added: it is stored already, or was retracted here after it was made.
+
+    A stored one takes over a confirmation or retraction from the import.
     """
     twins = [one for one in same if one.fact.created == new.created]
     for one in [one for one in twins if key_of(one.fact) == key_of(new)] or twins:
@@ -189,7 +202,7 @@ def _is_known(same: Sequence[Statement[H]], new: Fact) -> bool:
 
 
 def _reconciled(here: Fact, there: Fact) -> Fact:
-    """Merges a statement with its imported copy: an end in either counts, and so does a confirmation in the import."""
+    """Merges a statement with its imported copy: a retraction of either counts, so does the import's confirmation."""
     if "retracted" not in (here.status, there.status):
         return replace(here, status="confirmed") if there.status == "confirmed" else here
     if here.status == "retracted":
@@ -198,7 +211,9 @@ def _reconciled(here: Fact, there: Fact) -> Fact:
 
 
 def _surer(holding: Statement[H], stated: Stated, new: Fact) -> Fact | None:
-    """Returns the statement from its repetition on if its confidence changes, else None. Its past keeps the old one."""
+    """Returns the statement that holds from the repetition on, if the repetition changes the confidence; else None. The
+    time before keeps the old confidence.
+    """
     again = _restated(holding.fact, stated)
     if again.confidence == holding.fact.confidence or begins(new) <= holding.start:
         return None
@@ -206,7 +221,7 @@ def _surer(holding: Statement[H], stated: Stated, new: Fact) -> Fact | None:
 
 
 def _make_way(said: Statement[H], same: Sequence[Statement[H]]) -> None:
-    """Limits statements of the same value to the time that a user's statement does not cover."""
+    """Shortens other statements of the same value to the time that the user's statement `said` does not cover."""
     for one in same:
         if one is not said and one.start < said.start < one.end:
             one.fact = replace(one.fact, valid_until=said.start)
@@ -215,12 +230,14 @@ def _make_way(said: Statement[H], same: Sequence[Statement[H]]) -> None:
 
 
 def _is_within(one: Statement[H], said: Statement[H], same: Sequence[Statement[H]]) -> bool:
-    """True if a user's statement of the same value covers the whole time of another, which is then redundant."""
+    """True if the user's statement `said` covers the time of `one`, which has the same value and is then redundant."""
     return any(one is other for other in same) and said.start <= one.start and one.end <= said.end
 
 
 def _believed(said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: Fact) -> Statement[H] | None:
-    """Returns the statement that is valid when a new one begins, if it has the same value."""
+    """Returns the statement that is valid when the new one begins, if both have the same value and count as one
+    (`_is_one`); else None.
+    """
     for stretch in stretches(said, True):
         one = said[stretch.number]
         if stretch.start <= begins(new) < stretch.end and any(one is other for other in same):
@@ -229,26 +246,30 @@ def _believed(said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: F
 
 
 def _overlapping(_said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: Fact) -> Statement[H] | None:
-    """Returns an active statement of the same value whose time overlaps that of a new one."""
+    """Returns an active statement of the same value that overlaps the new one in time and counts as one with it
+    (`_is_one`); else None.
+    """
     active = [one for one in same if one.fact.status in ACTIVE and _is_one(one.fact, new)]
     there = [one for one in active if one.start < until(new) and begins(new) < one.end]
     return min(there, key=lambda one: not holds(one.fact, begins(new)), default=None) if new.status in ACTIVE else None
 
 
 def _was_taken_back(same: Sequence[Statement[H]], new: Fact) -> bool:
-    """True if a text repeats, for a time before the retraction, a retracted statement. A removed text may come back."""
+    """True if the new fact repeats a retracted statement for a time before the retraction. A statement that ended
+    because its text was removed does not count: the text may come back.
+    """
     ended = [one.fact for one in same if one.fact.status not in ACTIVE and holds(one.fact, begins(new))]
     ended = [fact for fact in ended if fact.restated != fact.valid_until]
     return any(_is_one(fact, new) for fact in ended)
 
 
 def _is_one(old: Fact, new: Fact) -> bool:
-    """True if two statements of the same value count as one: from the same text, or one of them made by a user."""
+    """True if two statements of the same value count as one: both from the same text, or one of them by a user."""
     return old.source_ref == new.source_ref or "user_edit" in (old.source, new.source)
 
 
 def _says(one: Fact, stated: Stated) -> bool:
-    """True if a fact of the same topic has the stated value, without regard to case and spacing."""
+    """True if `one`, a fact of the same topic, has the stated value, without regard to case and spacing."""
     new = stated.fact
     if one.object is not None or new.object is None:
         return value_of(one) == value_of(new)
@@ -256,7 +277,7 @@ def _says(one: Fact, stated: Stated) -> bool:
 
 
 def _restated(old: Fact, stated: Stated) -> Fact:
-    """Returns a statement after its repetition: the better source wins; only a user lowers its confidence."""
+    """Returns the statement `old` after its repetition. The better source wins; only a user lowers the confidence."""
     new, by_user = stated.fact, stated.by_user
     better = by_user or source_weight(new.source) >= source_weight(old.source)
     return replace(

@@ -2,14 +2,14 @@
 
 A statement claims its value from its beginning until its end, which is stated or comes with its retraction. For a
 single-valued predicate at most one statement is valid at any time: of the certain ones the last, else the first of the
-others. A statement speaks for the time it begins, so notes may arrive in any order; one that a user makes directly
-speaks for now. For other predicates each value has a timeline of its own: of the texts that state it the weightiest
-is valid, then the first; if that is removed, the next.
+others. "Last" goes by the time a statement begins, so notes may arrive in any order; a statement that a user makes
+directly counts from when it is made. For other predicates each value has a timeline of its own: of the texts that state
+it the one with the highest score is valid, then the first; if that text is removed, the next.
 
-Nothing else decides. The stored rows follow from the statements that are left, whatever was stated, retracted, deleted
-or forgotten. Each row is a period in which a statement is valid. `stated_from`, `stated_until` and `stated_status` hold
-the original statement where it differs, and `restated` the last time it was repeated; for a statement that was removed
-with its text, that is its end.
+The stored rows follow from the statements alone, in whatever order facts were stated, retracted, deleted or forgotten.
+Each row is a period in which a statement is valid. `stated_from`, `stated_until` and `stated_status` hold the original
+statement where it differs. `restated` is the last time it was repeated; for a statement that was removed with its text,
+that is its end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ H = TypeVar("H", bound=Hashable)
 
 
 class Stretch(NamedTuple):
-    """A period in which a statement, given by its number, is the valid one."""
+    """A period in which one statement is the valid one; `number` is its index in the list of statements."""
 
     start: int
     end: int
@@ -38,9 +38,10 @@ class Stretch(NamedTuple):
 
 @dataclass(slots=True)
 class Statement(Generic[H]):
-    """A fact as it was stated, and the rows that store it.
+    """A fact as it was stated, and the rows that store it, as (handle, row).
 
-    `last` orders statements with the same time: the higher was stated later. `first` does so for uncertain ones.
+    `last` and `first` order statements with the same time: of certain ones the highest `last` wins, of uncertain ones
+    the lowest `first`.
     """
 
     fact: Fact
@@ -50,18 +51,20 @@ class Statement(Generic[H]):
 
     @property
     def start(self) -> int:
-        """When the stated validity begins."""
+        """Returns the time from which the fact was stated to be valid."""
         return begins(self.fact)
 
     @property
     def end(self) -> int:
-        """When the stated validity ends."""
+        """Returns the time until which the fact was stated to be valid, EVER if it has no end."""
         return until(self.fact)
 
 
 @dataclass(slots=True)
 class FactRow(Generic[H]):
-    """A row to store: it replaces the row under `handle`, or is new, stored beside the row `like` of the same value."""
+    """A row to store. It replaces the row under `handle`. If that is None the row is new, and belongs to the same
+    partition and nodes as the stored row `like`, if there is one.
+    """
 
     fact: Fact
     handle: H | None
@@ -69,7 +72,7 @@ class FactRow(Generic[H]):
 
 
 def as_stated(row: Fact) -> Fact:
-    """Returns the original statement of which a row stores a period."""
+    """Returns the fact as it was originally stated; `row` stores one period in which it is valid."""
     superseded = row.status == "superseded"
     status = (row.stated_status or _first_status(row)) if superseded else row.status
     end = row.valid_until if row.stated_until is None else row.stated_until
@@ -91,7 +94,7 @@ def as_stated(row: Fact) -> Fact:
 
 
 def statements(present: Iterable[tuple[H, Fact]]) -> list[Statement[H]]:
-    """Reconstructs the statements from the rows that store them."""
+    """Reconstructs the original statements from the stored rows of one topic, given as (handle, row)."""
     found: dict[Hashable, Statement[H]] = {}
     for handle, row in sorted(present, key=lambda pair: (begins(pair[1]), until(pair[1]), pair[1].id)):
         fact = as_stated(row)
@@ -107,23 +110,27 @@ def statements(present: Iterable[tuple[H, Fact]]) -> list[Statement[H]]:
 
 
 def _standing(one: Statement[H]) -> tuple[bool, bool, int, str]:
-    """The sort key that decides which of two statements with the same time is valid."""
+    """Returns a sort key for statements with the same time. The one whose stored rows are valid comes last."""
     held = [row for _, row in one.rows if begins(row) < until(row)]
     return any(begins(row) == one.start for row in held), bool(held), one.start, one.fact.id
 
 
 def key_of(fact: Fact) -> tuple[Hashable, ...]:
-    """Returns the key that identifies a statement among those of one subject and predicate."""
+    """Returns a key that is equal for two rows of the same topic if they store the same statement."""
     return (value_of(fact), fact.created, begins(fact), fact.source_ref, fact.status == "retracted")
 
 
 def weight(fact: Fact) -> int:
-    """Returns the time a statement speaks for. Of two certain statements, the one with the later time is valid."""
+    """Returns the time that ranks a certain statement: the later one is valid. It is when the statement begins; for one
+    that a user makes directly, when it was made, if that is later.
+    """
     return max(begins(fact), fact.created) if fact.source == "user_edit" else begins(fact)
 
 
 def believed_of(facts: Sequence[Fact], single: bool) -> list[Fact]:
-    """Returns which facts of a topic, all valid at one time, are current: one if `single`, else one per value."""
+    """Returns which of these facts of a topic, all valid at one time, are current: one, or without `single` one per
+    value.
+    """
     if not single:
         first: dict[Hashable, Fact] = {}
         for fact in facts:
@@ -136,7 +143,7 @@ def believed_of(facts: Sequence[Fact], single: bool) -> list[Fact]:
 
 
 def stretches(said: Sequence[Statement[H]], single: bool) -> list[Stretch]:
-    """Returns the periods in which each statement is valid, in order. Without `single` all have the same value."""
+    """Returns the periods in which each statement is valid, in order. Without `single` all must have the same value."""
     claims = [claim for number, one in enumerate(said) for claim in _claims(number, one, single)]
     # Of certain statements the later wins. Of others the earlier wins, because they end nothing.
     late = {claim: rank for rank, claim in enumerate(sorted(claims, key=lambda c: c.late))}
@@ -159,7 +166,9 @@ def stretches(said: Sequence[Statement[H]], single: bool) -> list[Stretch]:
 
 
 class _Claim(NamedTuple):
-    """The stated period of a statement, or of its repetition."""
+    """The period that a statement, or its repetition, claims. `late` and `early` are sort keys: of certain claims the
+    one with the highest `late` wins, of others the one with the lowest `early`.
+    """
 
     start: int
     end: int
@@ -183,8 +192,8 @@ def _claims(number: int, one: Statement[H], single: bool) -> Iterable[_Claim]:
 
 
 def written(said: Sequence[Statement[H]], single: bool) -> tuple[list[tuple[Fact, H | None]], dict[H, Fact | None]]:
-    """Returns how statements of one topic are stored: the rows to insert, each with the handle of a row of the same
-    value if there is one, and the rows that change by handle, None for one to remove.
+    """Returns how the statements of one topic are stored: the rows to insert, each with the handle of a stored row of
+    the same value (None if there is none), and the stored rows that change, by handle, None for one to remove.
     """
     groups: list[list[Statement[H]]] = [list(said)] if single else list(_by_value(said).values())
     rows = [row for group in groups for row in _rows(group, single)]
@@ -226,7 +235,7 @@ def _rows(said: Sequence[Statement[H]], single: bool) -> list[FactRow[H]]:
 
 
 def _planned(row: Fact, after: Fact) -> Fact:
-    """The row with its present status: a value that begins in the future does not supersede it before then."""
+    """Returns the row, not marked as superseded if `after` begins in the future: until then the row is active."""
     stated = as_stated(row)
     if until(row) <= max(row.created, after.created) or stated.status == "retracted":
         return row
@@ -234,7 +243,7 @@ def _planned(row: Fact, after: Fact) -> Fact:
 
 
 def _rows_of(one: Statement[H], believed: Sequence[Stretch]) -> list[FactRow[H]]:
-    """Returns a row for each period of a statement. The last one keeps the row it is stored in."""
+    """Returns a row for each period in which the statement is valid. Stored rows are reused, latest periods first."""
     times = list(believed) or [Stretch(one.start, one.start, 0)]
     known = [pair for pair in one.rows if pair[1].object == one.fact.object]
     like = known[-1][0] if known else None
@@ -271,7 +280,7 @@ def _first_status(fact: Fact) -> FactStatus:
 
 
 def _give_ids(rows: Sequence[FactRow[H]]) -> None:
-    """Gives ids to new rows. If two rows share the id of their value, the one that is valid longest gets it."""
+    """Gives new rows unique ids. Of two rows with the same id, the one that is valid longest keeps it."""
     taken = {row.fact.id: row for row in rows if row.handle is not None}
     news = [row for row in rows if row.handle is None]
     for row in sorted(news, key=lambda row: (until(row.fact), begins(row.fact)), reverse=True):

@@ -17,7 +17,7 @@ from cuetrail.store.write import Stated, Verdict
 
 
 def put_facts(tx: WriteTransaction, facts: Sequence[Fact]) -> None:
-    """Writes facts as they are. One whose id exists keeps its creation time, and its use unless it brings its own.
+    """Writes facts unchanged. One whose id is stored keeps its creation time, and its use counts unless it has its own.
 
     Raises InputError for a fact with both object and value or neither, NotFound for one about an unknown node.
     """
@@ -40,7 +40,7 @@ def _new(fact: Fact, partition: int, ends: Mapping[str, int], handle: Handle = N
 
 
 def _ends(tx: WriteTransaction, facts: Sequence[Fact]) -> dict[str, int]:
-    """The keys of the nodes that facts are about. Raises InputError and NotFound as `put_facts`."""
+    """Returns the keys of the subjects and objects of facts, by id. Raises InputError and NotFound as `put_facts`."""
     for fact in facts:
         if (fact.object is None) == (fact.value is None):
             raise InputError(f"fact {fact.id!r} needs either an object or a value, not both and not neither")
@@ -53,7 +53,7 @@ def _ends(tx: WriteTransaction, facts: Sequence[Fact]) -> dict[str, int]:
 
 
 def state_facts(tx: WriteTransaction, stated: Iterable[Stated], forgotten: Collection[str]) -> None:
-    """Fits stated facts into those that are known. Facts about or extracted from `forgotten` nodes are left out.
+    """Merges stated facts with the stored ones. Facts about `forgotten` nodes, or extracted from them, are left out.
 
     Conflicts are decided inside the transaction, so that two writers at once see each other's facts.
     """
@@ -79,7 +79,7 @@ def state_facts(tx: WriteTransaction, stated: Iterable[Stated], forgotten: Colle
 
 
 def _comparable(tx: WriteTransaction, stated: Sequence[Stated], ends: Mapping[str, int]) -> list[StoredFact]:
-    """The facts that may say the same as a stated one, and those that a single-valued one may contradict."""
+    """Returns the stored facts that may say the same as a stated one, and all facts of single-valued ones' topics."""
     known = tx.facts.with_ids([id_ for one in stated for id_ in one.ids])
     if not all(one.single for one in stated):
         known += tx.facts.same_value(known)
@@ -90,7 +90,7 @@ def _comparable(tx: WriteTransaction, stated: Sequence[Stated], ends: Mapping[st
 
 
 def judge_facts(tx: WriteTransaction, verdicts: Sequence[Verdict]) -> None:
-    """Confirms or retracts facts of the user. Facts that are gone or were retracted before are left alone."""
+    """Confirms or retracts facts that the user owns. Facts that are missing or retracted already are left alone."""
     given = {verdict.fact: verdict for verdict in verdicts}
     handles = {handle: given[id_] for id_, handle in tx.find_own(given, "fact").items()}
     by_topic: dict[Topic, list[Verdict]] = {}
@@ -111,14 +111,16 @@ def refit_facts(tx: WriteTransaction, topics: Sequence[Topic], single: bool | No
 
 
 def redeclare_predicates(tx: WriteTransaction, declared: Mapping[str, bool]) -> None:
-    """Refits all facts of the user with predicates that now have one value at a time (True) or many (False)."""
+    """Decides again which of the user's facts are valid, if their predicate now has one value at a time (True) or many
+    (False).
+    """
     for predicate, single in declared.items():
         refit_facts(tx, tx.facts.topics_of(predicate), single)
 
 
 def forget_extracted(tx: WriteTransaction, refs: Sequence[str]) -> list[int]:
-    """Removes the facts extracted from these nodes; returns the keys of entities that were made for them and are now
-    idle, which are to be removed too.
+    """Removes the facts extracted from these nodes, given by plain id. Returns the keys of entities that rules made for
+    the facts and that nothing else refers to now; the caller is to remove them.
     """
     topics, about = tx.facts.remove_extracted(refs)
     refit_facts(tx, topics)
@@ -132,7 +134,7 @@ def _topic(row: StoredFact) -> Topic:
 def _topics(
     tx: WriteTransaction, topics: Sequence[Topic], single: bool | None = None
 ) -> Iterable[tuple[Topic, list[StoredFact], bool]]:
-    """The facts of each topic, and whether its predicate has one value at a time."""
+    """Yields each topic with its stored facts, and whether its predicate has one value at a time."""
     by_topic: dict[Topic, list[StoredFact]] = {}
     for row in tx.facts.of_topics(topics):
         by_topic.setdefault(_topic(row), []).append(row)
@@ -150,8 +152,8 @@ def _store(
     settled: fact_conflicts.Settled[Handle],
     ends: Mapping[str, int] | None = None,
 ) -> None:
-    """Stores what `fact_conflicts` decided. A new fact goes where the known one of the same value is, if there is one,
-    else into the partition written to, at the nodes of `ends`.
+    """Stores what `fact_conflicts` decided. A new fact gets the partition and nodes of a stored one of the same value.
+    If there is none, it goes into the partition written to; `ends` has the keys of its nodes.
     """
     new, changed = settled
     rows = {row.handle: row for row in known}

@@ -19,12 +19,13 @@ SIGN = "@@"
 
 
 def plain(id_: str) -> str:
-    """Returns the id without its owner, as it is stored."""
+    """Returns the id without the owner behind `@@`, as it is stored."""
     return id_.partition(SIGN)[0]
 
 
 def place_labels(named: Sequence[tuple[int, str, str]]) -> dict[int, str]:
-    """Returns the owner part of ids for each partition, given as (number, owner, team).
+    """Returns, by partition number, the part of an id behind `@@` that names its owner and team. Partitions are given
+    as (number, owner, team).
 
     >>> place_labels([(1, "ann", ""), (2, "ann", "ops"), (3, "ann/ops", "")])
     {1: 'ann', 2: 'ann/ops', 3: 'ann/ops@@3'}
@@ -40,7 +41,9 @@ def place_labels(named: Sequence[tuple[int, str, str]]) -> dict[int, str]:
 
 
 def check_ids(ids: Iterable[str], known: Callable[[Sequence[str]], Iterable[str]]) -> None:
-    """Raises InputError for ids with an owner in them. `known` returns those that exist in other partitions."""
+    """Raises InputError if one of the ids for new records contains `@@`. `known` returns those that exist in other
+    partitions; for them the message names the owner as the one who may change them.
+    """
     named = [id_ for id_ in ids if SIGN in id_]
     for id_ in known(named) if named else ():
         raise InputError(
@@ -56,7 +59,9 @@ def _age(node: Node) -> tuple[int, str, int, str]:
 
 
 def own_nodes(store: Reads, scope: Scope, ids: Sequence[str]) -> dict[Scope, list[Node]]:
-    """Returns the user's own nodes by partition, oldest first, each with the id it has there."""
+    """Returns those of these nodes that the user owns, oldest first, under their plain ids. The keys are the scopes
+    that write to their partitions.
+    """
     found: dict[Scope, list[Node]] = {}
     for node in sorted(store.get(scope, ids).values(), key=_age):
         if node.owner == scope.user:

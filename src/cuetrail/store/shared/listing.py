@@ -1,4 +1,4 @@
-"""The orders in which nodes are listed, of which each engine only does the queries."""
+"""The orders in which nodes are listed, the same in both engines, which pass in their queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ def page(
     most_used: Callable[[int], list[int]],
     nodes_by_key: Callable[[list[int]], Mapping[int, Node]],
 ) -> list[Listed]:
-    """Returns the nodes of a page. `newest` gives (time, key) per partition, the others give keys."""
+    """Returns the nodes of a page in the order the query asks for.
+
+    `newest` returns (time, key) of nodes by time, at most the limit of each partition; `core` returns keys of core
+    nodes of these kinds, most salient first; `most_used` keys of the entities whose facts are used most.
+    """
     limit = max(query.limit, 0)
     if query.order == "time":
         keys = [key for _, key in sorted(newest(query, limit), reverse=True)[:limit]]

@@ -1,6 +1,7 @@
-"""Succession: facts, notes and the edges that callers made pass from a node to its successor.
+"""Succession: when a node is replaced by another, its facts, notes and stated edges pass to that successor.
 
-Each record stays with its owner: a fact that a teammate stated about a shared node remains the teammate's.
+Stated edges are those that callers made. Each record stays with its owner: a fact that a teammate stated about a shared
+node remains the teammate's.
 """
 
 from __future__ import annotations
@@ -15,24 +16,26 @@ from cuetrail.store.transaction import StoredEdge, StoredFact, WriteTransaction
 
 
 class Successor(NamedTuple):
-    """The key and the id of the node that takes another's place."""
+    """The key and the id of a node that replaces another one."""
 
     key: int
     id: str
 
 
 Successors = Mapping[int, Successor]
-"""Successors by the keys of the nodes they replace."""
+"""The successor of each replaced node, by the key of the replaced one."""
 
 
 def find_successors(tx: WriteTransaction, pairs: Mapping[str, str]) -> Successors:
-    """The successors of the user's own nodes, given as old and new id. Pairs of which one is unknown are left out."""
+    """Returns the successors of the user's own nodes. `pairs` maps old to new ids; unknown ones are left out."""
     old, new = tx.find_own(pairs), tx.find_own(pairs.values())
     return {old[a]: Successor(new[b], b) for a, b in pairs.items() if a in old and b in new}
 
 
 def pass_on(tx: WriteTransaction, pairs: Mapping[str, str]) -> None:
-    """Passes facts, stated edges and notes of old nodes to their successors, given as old and new id."""
+    """Moves facts, notes and edges that callers made from old nodes to their successors. `pairs` maps old to new
+    ids.
+    """
     successors = find_successors(tx, pairs)
     pass_facts(tx, successors)
     _pass_edges(tx, successors)
@@ -40,8 +43,8 @@ def pass_on(tx: WriteTransaction, pairs: Mapping[str, str]) -> None:
 
 
 def pass_facts(tx: WriteTransaction, successors: Successors) -> None:
-    """Passes the facts of nodes to their successors. An id made from the ends of a fact is made anew; a fact that the
-    successor has already is stated there once more.
+    """Moves the facts of nodes to their successors. An id that was made from the content of a fact is made again from
+    the new content. A fact that the successor has already is kept as a second statement of it.
     """
     found = sorted(tx.facts.of_nodes(list(successors)), key=lambda row: (row.fact.created, row.handle))
     moved = [_moved_fact(row, successors) for row in found]
@@ -60,7 +63,7 @@ def pass_facts(tx: WriteTransaction, successors: Successors) -> None:
 
 
 def _moved_fact(row: StoredFact, successors: Successors) -> StoredFact:
-    """The fact as its ends' successors have it, under the id it would have there."""
+    """Returns the fact with its nodes replaced by their successors. An id made from its content is made again."""
     fact = row.fact
     subject = successors.get(row.subject, Successor(row.subject, fact.subject))
     object_ = None if row.object is None else successors.get(row.object)
@@ -72,7 +75,9 @@ def _moved_fact(row: StoredFact, successors: Successors) -> StoredFact:
 
 
 def _pass_edges(tx: WriteTransaction, successors: Successors) -> None:
-    """Passes stated edges. One that the successor has already, or that would become a loop, stays with the old node."""
+    """Moves edges that callers made to the successors of their nodes, unless one exists there or would become a
+    loop.
+    """
     found = sorted(tx.edges.stated(list(successors)), key=lambda row: (row.edge.created, row.handle))
     moved = [_moved_edge(row, successors) for row in found]
     taken = tx.edges.taken({(row.partition, row.edge.id) for row in moved})
@@ -88,7 +93,7 @@ def _pass_edges(tx: WriteTransaction, successors: Successors) -> None:
 
 
 def _moved_edge(row: StoredEdge, successors: Successors) -> StoredEdge:
-    """The edge as its ends' successors have it, under the id it would have there."""
+    """Returns the edge with its nodes replaced by their successors. An id made from its content is made again."""
     edge = row.edge
     src = successors.get(row.src, Successor(row.src, edge.src))
     dst = successors.get(row.dst, Successor(row.dst, edge.dst))

@@ -2,7 +2,7 @@
 
 `tombstones.match` decides about the texts of nodes. Here all other strings are matched by the same rules, if they are
 long enough to identify a text. A field that was forgotten as a whole is left out, and so are notes, facts, links and
-versions that consist of it. Of longer fields the rest stays.
+versions whose text was forgotten as a whole. From a longer field only the forgotten part is removed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ Matches = Mapping[str, TombstoneMatch]
 
 
 def match_fields(tx: WriteTransaction, batch: Batch, nodes: Sequence[Node]) -> dict[str, TombstoneMatch]:
-    """Returns what tombstones leave of the fields of these nodes and of the batch's other records, by text.
+    """Returns the tombstone matches of strings in these nodes, except their texts, and in the batch's other records, by
+    string.
 
-    Texts that a node has already are not coming back.
+    Strings that the stored node has already are left out: they are not coming back.
     """
     if not tx.tombstones.exist():
         return {}
@@ -54,7 +55,9 @@ def redact_node(node: Node, matches: Matches) -> Node:
 
 
 def redact_batch(batch: Batch, matches: Matches) -> Batch:
-    """Returns the batch without forgotten text in its edges, facts, notes, links and versions."""
+    """Returns the batch without forgotten text in its edges, facts, notes, links and versions. Vectors of shortened
+    edges and notes are dropped.
+    """
     if not matches:
         return batch
     notes = [replace(note, text=_rest(note.text, matches)) for note in batch.notes]
@@ -90,7 +93,7 @@ def _rest(text: str, matches: Matches) -> str:
 
 
 def _without(value: Any, matches: Matches) -> Any:
-    """The value without forgotten strings, at any depth."""
+    """Returns a JSON-like value without forgotten strings, at any depth."""
     if isinstance(value, str):
         return _rest(value, matches)
     if isinstance(value, Mapping):
@@ -102,7 +105,7 @@ def _without(value: Any, matches: Matches) -> Any:
 
 
 def _is_gone(value: Any, matches: Matches) -> bool:
-    """True for a string that was forgotten as a whole."""
+    """True if the value is a string that was forgotten as a whole."""
     return isinstance(value, str) and value in matches and not matches[value].rest
 
 

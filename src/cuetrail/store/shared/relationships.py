@@ -27,7 +27,8 @@ def nearest(edges: Mapping[K, Edge], cosines: Mapping[K, float], limit: int) -> 
 def best(sharing: Mapping[K, set[str]], read: Callable[[Sequence[K]], Mapping[K, Edge]], limit: int) -> list[Edge]:
     """Returns the first `limit` edges: most shared words first, then newer, then by id.
 
-    `sharing` has the query words of each edge, by the engine's own key; `read` returns the edges that pass the filters.
+    `sharing` maps the engine's own key of each edge to the words it shares with the query. `read` returns the edges
+    that pass the query's filters.
     """
     levels: dict[int, list[K]] = defaultdict(list)
     for key, words in sharing.items():

@@ -1,10 +1,11 @@
-"""Tombstones keep forgotten memories from coming back. A tombstone is a hash, it holds no content.
+"""Tombstones keep forgotten memories from coming back. A tombstone is a hash; it contains no text.
 
-A forgotten memory leaves hashes of its id, of its text and letters, of the letters of each paragraph, and of each of
-its sentences and lines. A paragraph thus stays away also where a file is joined into other passages. Letters are the
-text without the speaker of a chat, list marks, markup, punctuation and spaces. A new text matches if it says the
-same, or if it consists of forgotten sentences alone, as when a file is cut into other paragraphs than before. A text
-that has forgotten sentences or lines among others is redacted: the others stay. Texts that are too short to identify
+A forgotten memory leaves hashes of its id, of its text, of the letters of its text and of each paragraph, and of each
+of its sentences and lines. Letters are the text without the speaker of a chat, list marks, markup, punctuation and
+spaces. Hashes of paragraphs keep them out also where a file is split into other passages than before.
+
+A new text matches if its letters are the same, or if it consists of forgotten sentences alone. A text that has
+forgotten sentences or lines among others is redacted: only the others are stored. Texts that are too short to identify
 a memory, such as "Thanks!", do not count.
 """
 
@@ -90,7 +91,8 @@ _TRAIL = re.compile(r"(?:(?:^|(?<=\s))(?:#[^\s#]+|\^[\w-]+)\s*)+\Z")
 
 
 def undisguised(text: str) -> str:
-    """Returns the text without what is not seen, links, footnote marks, HTML tags, and prefixes of quotes and forwards.
+    """Returns the text without invisible characters, link targets, footnote marks, HTML tags, and prefixes of quotes
+    and forwards.
 
     >>> undisguised("> Fwd: Re: The k\\u200bey[^1] is\\n> <b>under</b> the mat."), undisguised("[12:03] The key[2]")
     ('The key is\\nunder the mat.', 'The key')
@@ -121,7 +123,7 @@ def letters(words: str) -> str:
 
 
 class TombstoneMatch(NamedTuple):
-    """The tombstones that a text matches, and the rest of the text: empty if all of it was forgotten."""
+    """The tombstones (hashes) that a text matches, and the rest of it that was not forgotten: empty if all was."""
 
     hashes: set[str]
     rest: str
@@ -131,8 +133,9 @@ class TombstoneMatch(NamedTuple):
 class TextHashes:
     """The hashes of a text that may match tombstones: of the whole, of runs of sentences, of each sentence and line.
 
-    `runs` gives the spans of the text in which each run stands. In `cuts` each sentence or line has several hashes: as
-    a part of a forgotten text, and as a whole forgotten text.
+    `runs` maps the hash of each run to the spans (start, end) of the text where the run stands. `cuts` has two ways to
+    cut the text, into sentences and into lines; each sentence or line has several hashes: as a part of a forgotten
+    text, and as a whole forgotten text.
     """
 
     text: str
@@ -141,11 +144,13 @@ class TextHashes:
     cuts: tuple[tuple[tuple[str, ...], ...], ...]
 
     def all(self) -> set[str]:
-        """Returns every hash."""
+        """Returns all hashes of the text, to look them up among the tombstones."""
         return {hash_ for cut in self.cuts for hashes in cut for hash_ in hashes} | self.whole | self.runs.keys()
 
     def match(self, known: Collection[str]) -> TombstoneMatch | None:
-        """Matches the text against known tombstones; None if nothing of it was forgotten."""
+        """Returns which tombstones in `known` the text matches and what is left of it; None if nothing was
+        forgotten.
+        """
         found = {hash_ for hash_ in (*self.whole, *self.runs) if hash_ in known}
         for cut in self.cuts:
             by = [{hash_ for hash_ in hashes if hash_ in known} for hashes in cut]
@@ -159,12 +164,12 @@ class TextHashes:
 
 
 def node_tombstones(node: Node, shared: Collection[str] = ()) -> list[str]:
-    """Returns the hashes that a forgotten node leaves."""
+    """Returns the hashes that a node leaves when it is forgotten. Paragraphs in `shared` (bare words) leave none."""
     return [id_hash(node.id), *text_tombstones(_text(node), _speaker(node), shared)]
 
 
 def text_hashes(node: Node) -> TextHashes:
-    """Returns the hashes of a node's text that may match a tombstone."""
+    """Returns the hashes of a node's text and of its parts, for comparison with tombstones."""
     text = _text(node)
     if not text:
         return TextHashes("", frozenset(), {}, ())
@@ -186,7 +191,7 @@ def text_hashes(node: Node) -> TextHashes:
 
 
 def match(table: TombstoneTable, nodes: Sequence[Node]) -> dict[str, TombstoneMatch]:
-    """Matches nodes against the tombstones of the user; returns the matches by node id.
+    """Compares nodes with the tombstones of the user; returns the matches by node id. Nodes that match none are absent.
 
     An id is forgotten in its own partition, a text in all partitions of the user. Nodes stored with identical content
     are skipped: they are not coming back.
@@ -206,7 +211,7 @@ def match(table: TombstoneTable, nodes: Sequence[Node]) -> dict[str, TombstoneMa
     for id_, stored in (table.stored(found) if found else {}).items():
         if stored == given[id_]:
             del found[id_]
-    # The rest is matched too: removing the words between them may join two pieces to a forgotten sentence.
+    # The rest is matched again: removing a part may join the pieces around it to a forgotten sentence.
     rests = [replace(node, text=found[node.id].rest) for node in nodes if node.id in found and found[node.id].rest]
     for id_, again in match(table, rests).items():
         found[id_] = TombstoneMatch(found[id_].hashes | again.hashes, again.rest)
@@ -216,7 +221,9 @@ def match(table: TombstoneTable, nodes: Sequence[Node]) -> dict[str, TombstoneMa
 def _matches(
     nodes: Sequence[Node], hashes: Sequence[Sequence[TextHashes]], known: Collection[str], gone: Mapping[str, str]
 ) -> dict[str, TombstoneMatch]:
-    """The matches by node id; `gone` are the forgotten ids with their hashes."""
+    """Returns the matches by node id. `hashes` has the readings of each node's text, `known` the user's tombstones
+    among them, `gone` the forgotten ids with their hashes.
+    """
     found = {id_: TombstoneMatch({hash_}, "") for id_, hash_ in gone.items()}
     for node, readings in zip(nodes, hashes, strict=True):
         if known and (matched := _first_match(readings, known)) is not None:
@@ -228,22 +235,22 @@ def _matches(
 
 
 def _readings(node: Node) -> list[TextHashes]:
-    """The hashes of a node's text as it stands and, if that differs, without disguises."""
+    """Returns the hashes of a node's text as it is and, if that differs, after `undisguised` has cleaned it."""
     text, plain = _text(node), undisguised(_text(node))
     as_it_stands = text_hashes(node)
     return [as_it_stands] if plain == text else [as_it_stands, text_hashes(replace(node, text=plain))]
 
 
 def _first_match(readings: Sequence[TextHashes], known: Collection[str]) -> TombstoneMatch | None:
-    """The match that leaves nothing of the text if there is one, else the first."""
+    """Returns the match that leaves nothing of the text if there is one, else the first; None if there is none."""
     matches = [found for one in readings if (found := one.match(known)) is not None]
     return min(matches, key=lambda found: bool(found.rest), default=None)
 
 
 def match_texts(table: TombstoneTable, texts: Collection[str]) -> dict[str, TombstoneMatch]:
-    """Matches texts of any records against the tombstones of the user; returns the matches by text.
+    """Compares texts of any records with the tombstones of the user; returns the matches by text.
 
-    Texts of fewer than SHORTEST characters never match: they say too little to be a forgotten one.
+    Texts with fewer than SHORTEST characters never match, because they do not identify a memory.
     """
     long = [text for text in dict.fromkeys(texts) if len(bare(undisguised(text))) >= SHORTEST]
     if not long or not table.exist():
@@ -255,11 +262,11 @@ def match_texts(table: TombstoneTable, texts: Collection[str]) -> dict[str, Tomb
 
 
 def redact(nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> tuple[list[Node], set[str], set[str]]:
-    """The nodes without forgotten text; the ids that stay out, and the ids of those that were shortened."""
+    """Returns the nodes without forgotten text, the ids of those kept out, and the ids of those shortened."""
     out = {id_ for id_, one in matches.items() if not one.rest}
     unique = {node.id: node for node in nodes if node.id not in out}
     for id_ in matches.keys() - out:
-        # A fingerprint of the whole text would tell of the part that is left out, and so may what it is about.
+        # The SimHash and the topics of the whole text could reveal the part that is left out.
         node, rest = unique[id_], matches[id_].rest
         props = {**topics_in(rest), **without_topics_in(node.props, node.text)} if "about" in node.props else node.props
         unique[id_] = replace(node, text=rest, simhash=None, props=props)
@@ -267,7 +274,7 @@ def redact(nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> tupl
 
 
 def remove_tombstones(table: TombstoneTable, nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> None:
-    """Removes the tombstones that matched these nodes, and all that the nodes themselves would leave."""
+    """Removes the tombstones that matched these nodes, and all that the nodes would leave if forgotten."""
     matched = [node for node in nodes if node.id in matches]
     table.remove({hash_ for node in matched for hash_ in (*matches[node.id].hashes, *node_tombstones(node))})
 
@@ -276,10 +283,11 @@ def add_tombstones(
     tx: WriteTransaction, partition: int, nodes: Sequence[Node], now: int, id_only: Collection[str] = (),
     shared: Collection[str] = (),
 ) -> None:  # fmt: skip
-    """Leaves tombstones for nodes of a partition and for their earlier texts, which are removed.
+    """Leaves tombstones (hashes that keep a text from coming back) for nodes of a partition and for their earlier
+    texts, and removes the earlier texts.
 
-    Nodes in `id_only` leave a tombstone of their id alone, because others say the same. So do others say the `shared`
-    paragraphs, which leave none.
+    Nodes in `id_only` leave a tombstone of their id alone, because other nodes have the same text. Paragraphs in
+    `shared` leave none, because other files contain them.
     """
     ids = [node.id for node in nodes]
     hashes = [hash_ for n in nodes for hash_ in ([id_hash(n.id)] if n.id in id_only else node_tombstones(n, shared))]
@@ -291,7 +299,7 @@ def add_tombstones(
 
 
 def id_hash(id_: str) -> str:
-    """Returns the hash of an id."""
+    """Returns the hash that stands for an id among the tombstones."""
     return _hash("id", norm_name(id_))
 
 
@@ -305,7 +313,7 @@ def bare(text: str, speaker: str = "") -> str:
 
 
 def bare_words(node: Node) -> str:
-    """Returns the bare words of a node."""
+    """Returns a node's text (or name, if it has none) without case, markup, speaker and list marks; see `bare`."""
     return bare(_text(node), _speaker(node))
 
 
@@ -319,23 +327,23 @@ def _speaker(node: Node) -> str:
 
 
 def _hash(kind: str, words: str) -> str:
-    """The hash of normalised words; the kind keeps whole texts, parts and ids apart."""
+    """Returns the hash of normalised words. `kind` keeps the hashes of whole texts, of parts and of ids apart."""
     return hashlib.blake2b(f"{kind} {words}".encode(), digest_size=16, person=b"cuetrail.text").hexdigest()
 
 
 def _hashes(kind: str, words: str) -> list[str]:
-    """The hashes under which bare words may have been forgotten: as words, by older versions, and as letters."""
+    """Returns the hashes under which bare words may have been forgotten: of the words (older versions) or letters."""
     return list(dict.fromkeys((_hash(kind, words), _tombstone(kind, words))))
 
 
 def _tombstone(kind: str, words: str) -> str:
-    """The hash that forgotten bare words leave: of their letters, if these are enough to identify a text."""
+    """Returns the hash that bare words leave when forgotten: of their letters, or of the words if letters are few."""
     found = letters(words)
     return _hash(f"{kind} letters", found) if len(found) >= SHORTEST else _hash(kind, words)
 
 
 def text_tombstones(text: str, speaker: str = "", shared: Collection[str] = ()) -> list[str]:
-    """Returns the hashes that a forgotten text leaves: none of `shared` paragraphs alone, which others contain too."""
+    """Returns the hashes that a text leaves when it is forgotten. Paragraphs in `shared` leave none of their own."""
     if not text:
         return []
     plain = undisguised(text)
@@ -343,7 +351,7 @@ def text_tombstones(text: str, speaker: str = "", shared: Collection[str] = ()) 
 
 
 def paragraphs(text: str, speaker: str = "") -> list[str]:
-    """Returns the bare words of the paragraphs of a text, and of what its speaker says, if they identify a text."""
+    """Returns each paragraph of a text, and each turn of its speaker, as bare words (see `bare`); not short ones."""
     said = re.split(rf"\n(?={re.escape(speaker)}: )", text) if speaker else [text]
     found = (bare(one, speaker) for some in said for one in _BLANK_LINE.split(some))
     return [words for words in dict.fromkeys(found) if len(words) >= SHORTEST]
@@ -359,7 +367,7 @@ def _tombstones(text: str, speaker: str, shared: Collection[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """The normalised text without markup."""
+    """Returns the text normalised, without markup and without tags at its end."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     if "[" in text:
@@ -369,7 +377,7 @@ def _plain(text: str) -> str:
 
 
 def _start(words: str, speaker: str) -> int:
-    """The position behind list marks, quotes and the name of the speaker."""
+    """Returns the position in `words` behind list marks, quotes and the name of the speaker."""
     label, at = f"{speaker}: " if speaker else "", 0
     while True:
         if (before := _BEFORE.match(words, at)) is not None:
@@ -385,7 +393,7 @@ def _stripped(words: str, speaker: str) -> str:
 
 
 class _Piece(NamedTuple):
-    """A normalised sentence or line, its position in the text, and the space between it and the next."""
+    """A normalised piece of a text (sentence, line or table cell), its position, and the space behind it."""
 
     words: str
     start: int
@@ -405,13 +413,15 @@ def _pieces(text: str, cut: re.Pattern[str]) -> list[_Piece]:
 
 
 def _parts(text: str, cut: re.Pattern[str], speaker: str) -> list[str]:
-    """The bare words of the pieces that are long enough to identify a text."""
+    """Returns the sentences or lines (`cut`) of a text as bare words, if they are long enough to identify a text."""
     found = (_stripped(piece.words, speaker) for piece in _pieces(text, cut))
     return [words for words in found if len(words) >= SHORTEST]
 
 
 def _runs(text: str, speaker: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """The bare words of every run of sentences or lines that is long enough to identify a text, with its span."""
+    """Yields every run of consecutive sentences or lines that is long enough to identify a text: its bare words, and
+    its span in the text.
+    """
     pieces = _pieces(text, _PIECE)
     longest = min(LONGEST, max(FEWEST, MOST_RUNS // max(1, len(pieces))))
     for number, first in enumerate(pieces):
@@ -430,7 +440,7 @@ def _runs(text: str, speaker: str) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text without these spans; empty if no letter or digit is left."""
+    """Returns the text without these spans; "" if no letter or digit is left."""
     kept, at = [], 0
     for start, end in sorted(spans):
         kept.append(text[at : max(at, start)])
@@ -440,10 +450,11 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def copy_test(nodes: Sequence[Node]) -> tuple[tuple[int, int] | None, Callable[[str, Mapping[str, Any]], bool]]:
-    """Returns a test for copies of these nodes, and the least and greatest length a copy has without white space.
+    """Returns the least and greatest length (without white space) that a copy of one of these nodes can have, and a
+    test for copies.
 
-    The test gets a text and its props; case, spacing, markup, disguises and the speaker do not count. There is no
-    length if none of the nodes has text.
+    The test gets a text and its props; case, spacing, markup, disguises and the speaker do not count. Instead of
+    lengths there is None if no node has text.
     """
     said = [node for node in nodes if node.text]
     texts = {fingerprint(node.text) for node in said}
@@ -457,5 +468,5 @@ def copy_test(nodes: Sequence[Node]) -> tuple[tuple[int, int] | None, Callable[[
 
 
 def _both_readings(node: Node) -> tuple[str, str]:
-    """The bare words of a node as it stands and without disguises."""
+    """Returns a node's text as bare words (see `bare`) twice: as it is, and after `undisguised` has cleaned it."""
     return bare_words(node), bare(undisguised(_text(node)), _speaker(node))

@@ -26,10 +26,10 @@ from cuetrail.store.write import Batch, Written
 
 
 def write_batch(tx: WriteTransaction, batch: Batch) -> Written:
-    """Carries out a batch inside a transaction; returns what it did. The caller then logs the changes and commits.
+    """Carries out a batch inside a transaction and returns what it did. The caller then logs the changes and commits.
 
     Raises NotFound for a record about an unknown node, InputError for a malformed one, GhostWrite if a text cannot be
-    read back, Forgotten as `Batch.refuse_forgotten` asks. Nothing of the batch may be kept then.
+    read back, and Forgotten as `Batch.refuse_forgotten` says. The caller must then roll back.
     """
     removed = _remove(tx, batch)
     batch, nodes, forgotten, cut = _without_forgotten(tx, batch)
@@ -61,10 +61,11 @@ def write_batch(tx: WriteTransaction, batch: Batch) -> Written:
 def forget(
     tx: WriteTransaction, ids: Sequence[str], now: int, id_only: Collection[str] = (), shared: Collection[str] = ()
 ) -> list[str]:
-    """Removes the user's own nodes with these ids for good and leaves tombstones; returns the ids that were there.
+    """Removes the user's own nodes with these ids for good and leaves tombstones; returns the ids that were found.
 
-    Facts extracted from the nodes go too, and so do entities made for these alone. Nodes in `id_only` leave a
-    tombstone of their id, but none of their text, because others say the same; likewise `shared` paragraphs.
+    Facts extracted from the nodes are removed too, and so are entities made for these facts alone. Nodes in `id_only`
+    leave a tombstone of their id but none of their text, because other nodes have the same text. Paragraphs in `shared`
+    leave none either.
     """
     found = tx.find_own(ids)
     keys = list(found.values())
@@ -82,7 +83,7 @@ def forget(
 
 
 def _remove(tx: WriteTransaction, batch: Batch) -> int:
-    """Removes what the batch names; returns the number of nodes."""
+    """Removes the nodes, edges, notes and empty files that the batch lists for removal; returns the number of nodes."""
     removed = _remove_nodes(tx, list(tx.find_own(batch.remove_nodes).values()))
     tx.edges.remove(list(tx.find_own(batch.remove_edges, "edge").values()))
     tx.remove_notes(list(tx.find_own(batch.remove_notes, "note").values()))
@@ -91,16 +92,17 @@ def _remove(tx: WriteTransaction, batch: Batch) -> int:
 
 
 def _remove_nodes(tx: WriteTransaction, keys: Sequence[int]) -> int:
-    """Removes nodes with everything about them, also what teammates stated; returns their number."""
+    """Removes nodes with all records about them, also those of teammates; returns the number of nodes."""
     refit_facts(tx, tx.nodes.remove(keys))
     return len(keys)
 
 
 def _without_forgotten(tx: WriteTransaction, batch: Batch) -> tuple[Batch, list[Node], set[str], set[str]]:
-    """The batch without forgotten text, its nodes to store, the ids kept out by tombstones, and the ids whose text is
-    stored shortened.
+    """Returns the batch without forgotten text, its nodes to store, the ids kept out by tombstones, and the ids of
+    nodes whose text is shortened.
 
-    A batch with `allow_again` removes the tombstones in its way instead; one with `refuse_forgotten` raises Forgotten.
+    For a batch with `allow_again`, removes the tombstones that match instead. Raises Forgotten if one matches and the
+    batch has `refuse_forgotten`.
     """
     matches = match(tx.tombstones, batch.nodes)
     fields = match_fields(tx, batch, batch.nodes)
@@ -133,8 +135,8 @@ def _put_nodes(tx: WriteTransaction, nodes: Sequence[Node]) -> tuple[dict[str, i
 
 
 def _placed(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> Sequence[Node]:
-    """The nodes with a position each: those that ask for the next one in their source get it, in their order. A node
-    that was in this source before keeps its position.
+    """Returns the nodes with a `seq` each: those with NEXT_IN_SOURCE get the next positions in their source, in their
+    order. A node that was in this source before keeps its position.
     """
     sources = {node.source for node in nodes if node.seq == NEXT_IN_SOURCE and node.source is not None}
     if not sources:
@@ -152,13 +154,13 @@ def _placed(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, St
 
 
 def _corrected(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> list[Node]:
-    """The nodes with the creation time and usage of those they replace. Where the text or the name changes, the old
-    version goes into the history and the vector is dropped.
+    """Returns the nodes with the creation time and usage of those they replace. Where the text or the name changes,
+    stores the old version in the history and drops the vector.
     """
     said = {node.id: (node.text, node.name) for node in nodes}
     reworded = {id_: old for id_, old in before.items() if (old.text, old.name) != said[id_]}
     tx.drop_vectors([old.key for old in reworded.values()])
-    # Summaries that dreaming writes have no history.
+    # Summaries that dreams write have no history.
     versioned = [node for node in nodes if node.id in reworded and reworded[node.id].kind not in STORYLINE_KINDS]
     last = tx.last_versions([node.id for node in versioned])
     # Two corrections within one millisecond are two versions, in order.
@@ -171,7 +173,7 @@ def _corrected(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str,
 
 
 def _need(found: Mapping[str, Handle], id_: str, kind: str = "node") -> Handle:
-    """The handle of a record. Raises NotFound if there is none."""
+    """Returns the handle of an id. Raises NotFound if it is not in `found`."""
     try:
         return found[id_]
     except KeyError:
@@ -204,9 +206,9 @@ def _put_links(tx: WriteTransaction, links: Sequence[Link]) -> None:
 
 
 def _put_vectors(tx: WriteTransaction, batch: Batch, without: Collection[str]) -> None:
-    """Stores vectors of the user's own records; those of unknown ids and of the nodes `without` are left out.
+    """Stores the vectors of records that the user owns; those of unknown ids and of the nodes `without` are left out.
 
-    Nothing is stored while the memory has no vector space: nobody could say of which model the vectors are.
+    Nothing is stored while the memory has no vector space, because the model of the vectors is then unknown.
     """
     nodes = {id_: vector for id_, vector in batch.vectors.items() if id_ not in without}
     given: dict[VectorKind, dict[str, bytes]] = {"node": nodes, "edge": batch.edge_vectors, "note": batch.note_vectors}
@@ -218,7 +220,7 @@ def _put_vectors(tx: WriteTransaction, batch: Batch, without: Collection[str]) -
 
 
 def _read_back(tx: WriteTransaction, texts: Mapping[int, str]) -> None:
-    """Compares the stored texts with those given. Raises GhostWrite if one differs."""
+    """Compares stored texts, by node key, with those given. Raises GhostWrite if one differs."""
     stored = tx.nodes.texts(sorted(texts))
     if any(stored.get(key) != text for key, text in texts.items()):
         raise GhostWrite("a written memory could not be read back; nothing was changed. Run `cuetrail doctor`")

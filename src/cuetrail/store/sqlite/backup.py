@@ -28,7 +28,10 @@ LOG = TRUTH + "-wal"
 
 
 def save(db: Database, path: Path) -> None:
-    """Writes a backup while others continue to write. It replaces `path` only when it is complete."""
+    """Writes a backup while others continue to write. It replaces `path` only when it is complete.
+
+    Raises InputError if `path` is a folder, MemoryError_ if it cannot be written.
+    """
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file for the backup, such as {path / 'memory.tar'}")
     try:
@@ -55,7 +58,7 @@ def _packed(db: Database, place: Path, zipped: bool) -> Path:
 
 
 def _nameless(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Removes the user and group from a tar entry, so that the backup does not reveal the account."""
+    """Removes the user and group from a tar entry and returns it, so that the backup does not reveal the account."""
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     member.mode = 0o600
@@ -63,10 +66,11 @@ def _nameless(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def restore(path: Path, directory: Path, replace: bool) -> Path | None:
-    """Replaces the memory in `directory` by a backup. A damaged memory is kept beside it; returns its new path.
+    """Replaces the memory in `directory` by a backup. A damaged memory is kept under another name there; returns the
+    path of that copy, None if there was none.
 
     Raises InputError if the backup is not one or is damaged, or if a healthy memory is there and `replace` is False;
-    Busy if a process has that memory open.
+    Busy if a process has that memory open; WrongVersion if a newer cuetrail wrote the backup.
     """
     made = not directory.exists()
     directory.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -84,7 +88,7 @@ def restore(path: Path, directory: Path, replace: bool) -> Path | None:
 
 @contextlib.contextmanager
 def _disk_errors(directory: Path) -> Iterator[None]:
-    """Turns errors of the disk into MemoryError_."""
+    """Turns an OSError in the block into a MemoryError_ that says what to do."""
     try:
         yield
     except OSError as error:
@@ -93,7 +97,11 @@ def _disk_errors(directory: Path) -> Iterator[None]:
 
 
 def _unpacked(path: Path, place: Path) -> Path:
-    """Extracts and checks `memory.db`. Only the two known files are read, whatever else the archive contains."""
+    """Extracts `memory.db` into `place`, compares it with its checksum, and returns its path. Other files in the
+    archive are ignored.
+
+    Raises InputError if the archive is missing, damaged or no backup, WrongVersion if a newer cuetrail wrote it.
+    """
     try:
         with tarfile.open(path) as tar:
             for name in (ABOUT, TRUTH):
@@ -132,7 +140,9 @@ def _unpacked(path: Path, place: Path) -> Path:
 
 
 def _renew(path: Path, copy: Path) -> None:
-    """Sets a new epoch, so that no index of the directory's earlier memory passes for this one's."""
+    """Checks that the unpacked file is a memory, migrates it, and gives it a new epoch (a random name), so that indexes
+    of the directory's earlier memory are not used for it. Raises InputError if it is no memory.
+    """
     try:
         with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as db:
             # A memory has neither: they would run when it is written to or read.
@@ -151,7 +161,9 @@ def _renew(path: Path, copy: Path) -> None:
 
 
 def _put(place: Path, directory: Path, replace: bool) -> Path | None:
-    """Replaces the memory by the one in `place`. A damaged one is kept; returns its new path."""
+    """Replaces the memory in `directory` by the one in `place`. A damaged one is kept under another name; returns the
+    path of that copy, else None. Raises InputError if a healthy memory is there and `replace` is False.
+    """
     truth = directory / TRUTH
     healthy = _healthy(truth) if truth.exists() else None
     if healthy and not replace:
@@ -191,7 +203,7 @@ def _healthy(truth: Path) -> bool:
 
 
 def _keep(directory: Path) -> Path:
-    """Gives a damaged memory and its log a second name, and returns that of the memory."""
+    """Copies a damaged memory and its write-ahead log to new names beside them; returns the new path of the memory."""
     kept = directory / f"{TRUTH}.damaged-{uuid.uuid4().hex[:8]}"
     for name, ending in ((TRUTH, ""), (LOG, "-wal")):
         place = directory / name

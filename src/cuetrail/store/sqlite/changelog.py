@@ -15,13 +15,13 @@ FORGOTTEN = "last_forgotten"
 
 
 def head(db: sqlite3.Connection) -> int:
-    """Returns the number of the last change."""
+    """Returns the number of the last logged change, 0 if there was none."""
     row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").fetchone()
     return int(row[0]) if row else 0
 
 
 def position(db: sqlite3.Connection) -> tuple[str, int]:
-    """Returns the memory's epoch and the number of the last change, up to which an index must have followed."""
+    """Returns the memory's epoch (its random name) and the number of the last change, which an index must contain."""
     epoch, seq = db.execute(f"SELECT {POSITION}").fetchone()
     return str(epoch), int(seq or 0)
 
@@ -29,8 +29,9 @@ def position(db: sqlite3.Connection) -> tuple[str, int]:
 def changes_since(db: sqlite3.Connection, seq: int, mark: int, vectors: bool = True) -> list[tuple[int, int]] | None:
     """Returns the ranges of keys changed after `seq`, merged and in order; None if the log cannot tell.
 
-    It cannot if it was shortened beyond `seq`, or if `seq` was another change, with another mark. Without `vectors`,
-    changes of vectors alone are left out; with them, changes of labels alone.
+    It cannot tell if it was shortened beyond `seq`, or if the change `seq` has another random mark than `mark`, as in
+    another history of the memory. With `vectors`, changes of labels alone are left out; without, changes of vectors
+    alone.
     """
     last = head(db)
     oldest = db.execute("SELECT min(seq) FROM changes").fetchone()[0]
@@ -43,7 +44,7 @@ def changes_since(db: sqlite3.Connection, seq: int, mark: int, vectors: bool = T
 
 
 def joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Merges adjacent and overlapping ranges, which must be in order."""
+    """Returns ranges of keys with adjacent and overlapping ones merged. They must be in order."""
     found: list[tuple[int, int]] = []
     for low, high in runs:
         if found and low <= found[-1][1] + 1:
@@ -54,7 +55,7 @@ def joined(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def mark_of(db: sqlite3.Connection, seq: int) -> int | None:
-    """Returns the random mark of a change, None if it is no longer in the log."""
+    """Returns the random mark of the change with this number, None if it is no longer in the log."""
     row = db.execute("SELECT mark FROM changes WHERE seq = ?", (seq,)).fetchone()
     return row[0] if row else None
 
@@ -68,7 +69,8 @@ def log_changes(
 ) -> None:
     """Appends changed node keys to the log, as ranges of consecutive keys.
 
-    `vectors_only` and `labels_only` say that nothing else changed; `dreamt` names the dream pass that made the change.
+    `vectors_only` and `labels_only` say that nothing but vectors or labels changed; `dreamt` names the dream pass that
+    made the change.
     """
     runs: list[tuple[int, int]] = []
     for key in sorted(set(keys)):
@@ -86,7 +88,7 @@ def log_runs(
     labels_only: bool = False,
     dreamt: str | None = None,
 ) -> None:
-    """Appends ranges of keys to the log."""
+    """Appends ranges of changed keys to the log. The options are those of `log_changes`."""
     kind = (int(vectors_only), int(labels_only), dreamt)
     changes = [summed((low, high, *kind)) for low, high in runs]
     columns = "low, high, vectors_only, labels_only, dreamt, check_sum"

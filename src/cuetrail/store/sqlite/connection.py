@@ -55,7 +55,10 @@ _DAMAGED_WORDS = (
 
 @contextlib.contextmanager
 def explained(path: Path, seconds: float = BUSY_SECONDS) -> Iterator[None]:
-    """Turns SQLite's errors, and errors of decoding its values, into errors that say what to do next."""
+    """Turns SQLite's errors in the block, and errors of decoding values, into cuetrail's, which say what to do next.
+
+    `path` is that of `memory.db`, `seconds` how long SQLite waits for a lock.
+    """
     try:
         yield
     except sqlite3.Error as error:
@@ -90,7 +93,7 @@ def _in_our_words(path: Path, seconds: float, error: sqlite3.Error) -> MemoryErr
 
 
 def damaged(path: Path, what: str) -> CorruptMemory:
-    """Returns the error for a damaged `memory.db`. Nothing has been written to the file."""
+    """Returns the error to raise for a damaged `memory.db`; `what` describes the damage."""
     return CorruptMemory(
         f"{path} is damaged ({what}). It was left as it is. Put back a backup with "
         f"`cuetrail restore BACKUP --memory {path.parent}`"
@@ -98,12 +101,12 @@ def damaged(path: Path, what: str) -> CorruptMemory:
 
 
 def gone(path: Path) -> MemoryError_:
-    """Returns the error for a memory that was deleted or replaced while it was open."""
+    """Returns the error to raise if a memory was deleted or replaced while it was open."""
     return MemoryError_(f"{path} was deleted, moved or replaced while it was open: close this memory and open it again")
 
 
 def forked(path: Path) -> MemoryError_:
-    """Returns the error for using a memory in a child process that was forked while it was open."""
+    """Returns the error to raise if a memory is used in a child process that was forked while it was open."""
     return MemoryError_(
         f"the memory in {path.parent} was opened before this process was forked: its connections and locks belong "
         "to the parent. Open the memory again in this process"
@@ -111,18 +114,18 @@ def forked(path: Path) -> MemoryError_:
 
 
 def closed(path: Path) -> MemoryError_:
-    """Returns the error for using a memory after `close`."""
+    """Returns the error to raise if a memory is used after `close`."""
     return MemoryError_(f"the memory in {path.parent} was closed: open it again")
 
 
 class CheckedConnection(sqlite3.Connection):
-    """A connection to a file that was checked. `damaged` says what is damaged, by partition, or under None for all."""
+    """A connection to a checked file. `damaged` says what is damaged: by partition, or under None what affects all."""
 
     damaged: Mapping[int | None, str] = {}
 
 
 class Connection(CheckedConnection):
-    """A connection with a cache that lasts until another connection writes; see `unchanged`."""
+    """A reading connection with a cache that is valid until another connection writes; see `unchanged`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -130,8 +133,8 @@ class Connection(CheckedConnection):
         self._version: int | None = None
 
     def unchanged(self) -> dict[Any, Any]:
-        """Returns the cache, emptied if another connection has written. Writes of this connection do not empty it, so
-        it must hold only values that this connection never writes.
+        """Returns the cache, emptied if another connection has written since the last call. Writes of this connection
+        do not empty it, so it must hold only values that this connection never writes.
         """
         (version,) = self.execute("PRAGMA data_version").fetchone()
         if version != self._version:
@@ -151,7 +154,7 @@ class _Reader:
 
 
 class _ReadingConnection:
-    """The context of `reading_connection`: a class, because every search enters it and a generator costs more."""
+    """The context manager of `reading_connection`. It is a class, because a generator is slower on every search."""
 
     __slots__ = ("_database", "_reader")
 
@@ -178,7 +181,7 @@ _OPENED: weakref.WeakSet[Database] = weakref.WeakSet()
 
 
 def _leave_to_parent() -> None:
-    """Keeps the connections of the parent from being closed when a forked process ends: they are never freed here."""
+    """Runs in a forked process: keeps it from ever closing the connections that the parent has opened."""
     for database in list(_OPENED):
         database.leave_to_parent()
 
@@ -190,8 +193,8 @@ if hasattr(os, "register_at_fork"):
 class Database:
     """`memory.db`, opened for one process. Threads may share it; SQLite's locks keep processes apart.
 
-    Opening and reading write nothing into the file. Only SQLite and `page_gaps` may open `memory.db`: closing any other
-    handle would drop the locks this process holds on it.
+    Opening and reading write nothing into the file, except migrations. Only SQLite and `page_gaps` may open
+    `memory.db`: closing any other handle would drop the locks this process holds on it.
     """
 
     def __init__(self, directory: Path, busy_seconds: float | None = None) -> None:
@@ -230,7 +233,7 @@ class Database:
             RAW_FILES.enter(self._place)
 
     def _examined(self) -> sqlite3.Connection:
-        """Returns a read-only connection, after a first check of the file. Raises CorruptMemory if that fails."""
+        """Returns a read-only connection, after a check of the file. Raises CorruptMemory if the file is damaged."""
         db = sqlite3.connect(
             f"{self.path.absolute().as_uri()}?mode=ro", uri=True, timeout=self.busy_seconds, check_same_thread=False
         )
@@ -278,7 +281,7 @@ class Database:
             raise forked(self.path)
 
     def refuse_writes(self, error: MemoryError_) -> None:
-        """Makes every later write raise this error."""
+        """Makes every later write to this database raise this error."""
         self._refusal = error
 
     def _check_writable(self) -> None:
@@ -301,7 +304,7 @@ class Database:
             raise
 
     def _explain(self, error: BaseException) -> None:
-        """Raises cuetrail's error if this is one of SQLite's, and remembers if the file is damaged."""
+        """Raises cuetrail's error if this is one of SQLite's, and remembers if the file is damaged; else returns."""
         try:
             with explained(self.path, self.busy_seconds):
                 raise error
@@ -313,7 +316,9 @@ class Database:
                 raise
 
     def reading_connection(self) -> _ReadingConnection:
-        """Opens this thread's reading connection, for single statements. After `close`, the last user closes it."""
+        """Returns a context with this thread's reading connection, for single statements. After `close`, the connection
+        is closed when its last user leaves.
+        """
         return _ReadingConnection(self)
 
     def _taken(self) -> _Reader:
@@ -347,7 +352,7 @@ class Database:
 
     @contextlib.contextmanager
     def fresh(self) -> Iterator[sqlite3.Connection]:
-        """Opens a view of the present state, even inside an older view."""
+        """Opens a view of the present state. Inside an older view of this thread it uses another connection."""
         with self.reading_connection() as db:
             nested = db.in_transaction
         if not nested:
@@ -359,9 +364,9 @@ class Database:
 
     @contextlib.contextmanager
     def apart(self, damaged: bool = False) -> Iterator[sqlite3.Connection]:
-        """Opens a separate view that other reads of this thread do not share, for views that stay open for long.
+        """Opens a view on a connection of its own, for views that stay open for long.
 
-        With `damaged`, partitions in which the check found damage are read too.
+        With `damaged`, partitions in which the check found damage can be read too.
         """
         with self.connection() as db:
             if damaged:
@@ -371,7 +376,7 @@ class Database:
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[CheckedConnection]:
-        """Opens a separate connection outside any view."""
+        """Opens a connection of its own, without a transaction, and closes it afterwards."""
         with self._explained():
             self._check_place()
             with contextlib.closing(self._connect()) as db:
@@ -399,10 +404,11 @@ class Database:
 
     @contextlib.contextmanager
     def best_effort_write(self) -> Iterator[sqlite3.Connection]:
-        """Opens a write transaction that waits neither for the disk nor for another writer; a power cut may lose it.
+        """Opens a write transaction that waits neither for the disk nor for another writer. A power cut may lose what
+        it wrote.
 
-        It uses this thread's reading connection: a write on another one would empty its cache. Raises Busy at once if
-        someone else is writing.
+        It uses this thread's reading connection, because a write on another one would empty the cache. Raises Busy at
+        once if another thread or process is writing, or if this thread is reading.
         """
         self._check_process()
         self._check_writable()
@@ -435,7 +441,7 @@ class Database:
 
     @contextlib.contextmanager
     def long_log(self) -> Iterator[None]:
-        """Lets the write-ahead log grow during the block, while much is written."""
+        """Lets the write-ahead log grow longer during the block, which makes many writes in a row faster."""
         self._check_process()
         with self._explained():
             self.writer.execute(f"PRAGMA wal_autocheckpoint = {LONG_LOG_PAGES}")
@@ -446,9 +452,10 @@ class Database:
                 self.writer.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
 
     def erase_log(self) -> bool:
-        """Moves the write-ahead log into `memory.db`, empties it and clears gaps of pages: no forgotten byte stays.
+        """Moves the write-ahead log into `memory.db`, empties it, and overwrites unused gaps of pages, so that no
+        forgotten byte is left.
 
-        Returns False if a reader still needs the log; every later write, in any process, then tries again.
+        Returns False if a reader still needs the log, or another process writes; every later write then tries again.
         """
         with self.write_lock, self._explained():
             self._check_place()
@@ -466,10 +473,11 @@ class Database:
         return False
 
     def _clear_gaps(self, seconds: float) -> bool:
-        """Clears the gaps of all pages, and the mark that this is due. False if another process writes meanwhile.
+        """Overwrites the unused gaps of all pages, and deletes the entry that says this is due. Returns False, and does
+        nothing, while another process writes.
 
-        A connection of its own commits this, so that every other one reads the pages anew. Else a page could be written
-        back from a cache together with its old gap.
+        It commits on a connection of its own, so that every other connection reads the pages anew. Otherwise one could
+        write a page back from its cache together with the old gap.
         """
         log = self.path.with_name(self.path.name + "-wal")
         with contextlib.closing(self._connect()) as db:
@@ -494,12 +502,12 @@ class Database:
         return empty
 
     def leave_to_parent(self) -> None:
-        """Makes this process, a forked one, never close the connections."""
+        """Keeps this process, a forked one, from ever closing the connections, by never freeing them."""
         for db in (self._probe, self.writer, *(reader.db for reader in list(self._readers))):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
 
     def tables_mended(self) -> None:
-        """Allows reading again after computed tables that differed were made anew."""
+        """Allows reading again after the computed tables that differed were rebuilt."""
         self._structure.damaged.pop(None, None)
 
     def on_close(self, release: Callable[[], None]) -> None:
@@ -507,9 +515,9 @@ class Database:
         self._closing.append(release)
 
     def close(self) -> None:
-        """Closes every connection; one that another thread is reading from is closed when that has finished.
+        """Closes every connection; one that another thread reads from is closed when that thread has finished.
 
-        Does nothing in a forked process: closing a connection of the parent there would drop its log.
+        Does nothing in a forked process: closing a connection of the parent there would drop the parent's log.
         """
         if os.getpid() != self._process:
             return
@@ -539,13 +547,13 @@ def _undo(db: sqlite3.Connection) -> None:
 
 
 def _end(db: sqlite3.Connection) -> None:
-    """Ends a reading transaction; after some errors SQLite has ended it already."""
+    """Commits a reading transaction, unless SQLite has ended it because of an error."""
     if db.in_transaction:
         db.execute("COMMIT")
 
 
 def roll_back(path: Path) -> None:
-    """Undoes a change that a process was making outside the log when it died; only a restore makes such a change.
+    """Undoes a change that a killed process was making without the write-ahead log; only a restore makes such a change.
 
     SQLite undoes it as soon as a connection that may write reads the file.
     """
@@ -555,7 +563,10 @@ def roll_back(path: Path) -> None:
 
 
 def _make_if_missing(path: Path) -> None:
-    """Makes a new memory under a temporary name and renames it, so that no process sees half of one."""
+    """Creates a new memory unless one is there. It is made under a temporary name and renamed, so that no process sees
+    half of one. Raises CorruptMemory if only the log or the index of a memory is there, MemoryError_ if the path is no
+    file.
+    """
     log = path.with_name(path.name + "-wal")
     # Checked before the file itself: a log appears only after it.
     left = log.exists() and log.stat().st_size > 0
@@ -593,30 +604,32 @@ def _make_if_missing(path: Path) -> None:
 
 
 def meta(db: sqlite3.Connection, name: str) -> Any:
-    """Returns a value of the meta table, None if absent."""
+    """Returns the value of an entry of the meta table, None if there is no such entry."""
     row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return row[0] if row else None
 
 
 def put_meta(db: sqlite3.Connection, name: str, value: Any) -> None:
-    """Stores a value of the meta table."""
+    """Stores an entry of the meta table, with its checksum."""
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", summed((name, value)))
 
 
 def take_keys(db: sqlite3.Connection, count: int) -> int:
-    """Reserves `count` keys and returns the first of them."""
+    """Reserves `count` consecutive keys for new rows and returns the first of them."""
     first = int(meta(db, "next_key"))
     put_meta(db, "next_key", first + count)
     return first
 
 
 def another_version(db: sqlite3.Connection, part: int | None = None) -> None:
-    """Increases the version of a partition, or of all (None): answers cached for it are out of date."""
+    """Increases the version of a partition, or of all (None), so that answers cached for it are no longer used."""
     db.execute("UPDATE parts SET version = version + 1 WHERE ?1 IS NULL OR part = ?1", (part,))
 
 
 def own_part(db: sqlite3.Connection, scope: Scope) -> int:
-    """Returns the number of the partition this scope writes to, made on first use. Needs a write transaction."""
+    """Returns the number of the partition this scope writes to, which is created on first use, and increases the
+    versions of all partitions of the user. Needs a write transaction.
+    """
     row = (scope.tenant, scope.user, scope.share or "")
     db.execute("INSERT OR IGNORE INTO parts (tenant, owner, team) VALUES (?, ?, ?)", row)
     # A user may change records in their other partitions as well.
@@ -626,29 +639,29 @@ def own_part(db: sqlite3.Connection, scope: Scope) -> int:
 
 
 def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
-    """Yields slices of at most `size`, to stay below SQLite's limit of parameters."""
+    """Yields the items in slices of at most `size`, to stay below SQLite's limit of parameters."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def marks(count: int) -> str:
-    """Returns `?,?,?` for an IN list."""
+    """Returns `count` question marks with commas between them, for an IN list of a query."""
     return ",".join("?" * count)
 
 
 SETTING = "kept:"
-"""Sets the names of settings apart from those of the engine's own values."""
+"""The prefix of settings in the meta table, which keeps them apart from the engine's own entries."""
 
 
 def settings(db: sqlite3.Connection, prefix: str = "") -> dict[str, str]:
-    """Returns the settings whose names begin with a prefix."""
+    """Returns the memory's settings whose names begin with a prefix, by name."""
     begin = SETTING + prefix
     found = db.execute("SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?", (len(begin), begin))
     return {name.removeprefix(SETTING): value for name, value in found}
 
 
 def put_setting(db: sqlite3.Connection, name: str, value: str | None) -> None:
-    """Stores a setting; None deletes it."""
+    """Stores a setting of the memory under a name; the value None deletes it."""
     if value is None:
         db.execute("DELETE FROM meta WHERE name = ?", (SETTING + name,))
     else:

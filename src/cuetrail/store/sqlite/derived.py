@@ -1,7 +1,6 @@
-"""Tables that are computed from others: what they should hold, which of them differ, and how they are made anew.
+"""Tables that are computed from others: their right content, which of them differ from it, and how they are rebuilt.
 
-A row of such a table has no checksum. Nodes, edges and notes have one, and the tables are compared with what follows
-from those.
+Rows of these tables have no checksum. The nodes, edges and notes they are computed from have one.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from cuetrail.text.normalise import names_of
 REPAIR = "run `cuetrail doctor --repair`"
 
 Difference = tuple[str, str, str]
-"""The group of tables, what is wrong with them, and what to do."""
+"""A difference found: the group of tables, the problem, and what to do."""
 
 
 def labels(db: sqlite3.Connection) -> Iterator[Difference]:
-    """Yields what is wrong with the inverted tables of tags and buckets."""
+    """Yields how the tables that lead from tags and buckets to nodes differ from what the nodes say."""
     ids = {(what, name): label for label, what, name in db.execute("SELECT label, what, name FROM labels")}
     true = ((ids.get((what, name), -1), key) for what, name, key in _true_labels(db))
     if _sum(db.execute("SELECT label, key FROM node_labels")) != _sum(true):
@@ -34,7 +33,7 @@ def labels(db: sqlite3.Connection) -> Iterator[Difference]:
 
 
 def names(db: sqlite3.Connection) -> Iterator[Difference]:
-    """Yields what is wrong with the tables of names."""
+    """Yields how the tables of names, topics and words in names differ from what the nodes say."""
     if _sum(db.execute("SELECT norm, key FROM names")) != _sum(_true_names(db)):
         yield "names", "the table of names differs from the nodes", REPAIR
     if _sum(db.execute("SELECT norm, key FROM topics")) != _sum(true_topics(db)):
@@ -44,13 +43,13 @@ def names(db: sqlite3.Connection) -> Iterator[Difference]:
 
 
 def relations(db: sqlite3.Connection) -> Iterator[Difference]:
-    """Yields what is wrong with the table of the words of relationships."""
+    """Yields how the table of words of relationships differs from what the edges and notes say."""
     if _sum(db.execute("SELECT part, word, time, key FROM relation_words")) != _sum(true_relation_words(db)):
         yield "relationships", "the table of their words differs from the edges and notes", REPAIR
 
 
 def adjacency(db: sqlite3.Connection) -> Iterator[Difference]:
-    """Yields what is wrong with the tables that lead from nodes to edges."""
+    """Yields how the tables that lead from nodes to edges differ from what the edges say."""
     stored = db.execute("SELECT node, rank, other_id, edge, other, outgoing, part FROM adjacency")
     if _sum(stored) != _sum(_true_adjacency(db)):
         yield "edges", "the adjacency table differs from the edges", REPAIR
@@ -69,7 +68,7 @@ CHECKS = (labels, names, relations, adjacency)
 
 
 def differences(db: sqlite3.Connection) -> Iterator[Difference]:
-    """Yields the tables that differ from the rows they are computed from."""
+    """Yields how any of the computed tables differs from what it should contain."""
     for check in CHECKS:
         yield from check(db)
 
@@ -116,7 +115,7 @@ def _true_edge_tags(db: sqlite3.Connection) -> Iterator[tuple[str, int, int, flo
 
 
 def rebuild(db: sqlite3.Connection) -> None:
-    """Makes all of these tables anew. Needs a write transaction."""
+    """Empties all computed tables and fills them again from nodes, edges and notes. Needs a write transaction."""
     for table in (
         "adjacency", "adjacency_tags", "degrees", "given_tags", "node_labels", "names", "name_words", "relation_words",
         "topics",

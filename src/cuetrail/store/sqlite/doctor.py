@@ -21,13 +21,15 @@ from cuetrail.store.write import Progress
 RESTORE = "put back a backup with `cuetrail restore`"
 
 Found = tuple[str, str, str]
-"""The values of a Finding."""
+"""The fields of a `Finding`: check, problem, and what to do."""
 
 
 def examine(
     db: Database, indexes: Mapping[str, TextIndex | VectorIndex | LabelIndex], repair: bool, progress: Progress | None
 ) -> list[Finding]:
-    """Returns everything that is wrong. With `repair`, derived tables and indexes are rebuilt and so reported."""
+    """Returns every problem found. With `repair`, computed tables and indexes that differ are rebuilt, and their
+    findings say so. If `memory.db` itself is damaged, only that is reported.
+    """
     try:
         found = _tables(db, progress)
         if any(f.check == "truth" for f in found):
@@ -101,7 +103,7 @@ def _ends(db: sqlite3.Connection) -> Iterator[Found]:
 
 
 def _mend(db: sqlite3.Connection) -> None:
-    """Rebuilds every derived table from nodes and edges, and deletes rows that belong to nothing."""
+    """Rebuilds every computed table from nodes and edges, and deletes rows that refer to a missing record."""
     for table, column in _OF_NODES:
         db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)")
     for table in (NOW, NEXT):

@@ -152,7 +152,7 @@ QUERIES = PassQueries(
 
 
 def _run(db: sqlite3.Connection, query: str, /, **given: object) -> list[Any]:
-    """Returns the rows of a query. Lists are given to it as JSON."""
+    """Runs a query and returns its rows. Lists are passed to it as JSON."""
     values = {name: json.dumps(value) if isinstance(value, list) else value for name, value in given.items()}
     return db.execute(query, values).fetchall()
 
@@ -196,7 +196,7 @@ class SqlitePassEngine:
         return Atom(key, id_, text, at, path, tags, _borrowed(props), row, is_day)
 
     def _tag(self, item: str) -> Tag:
-        """Unpacks a tag; each is made once, because few tags occur very often."""
+        """Returns the tag that a packed text stands for, from a cache, because few tags occur very often."""
         tag = self._tags.get(item)
         if tag is None:
             tag = self._tags[item] = rows.unpack_tag(item)
@@ -242,7 +242,7 @@ class SqlitePassEngine:
 
 
 def _borrowed(props: str) -> frozenset[str]:
-    """Returns the tags that a node got from near duplicates, as its properties name them."""
+    """Returns the names of the tags that a node got from near duplicates, from its properties (JSON)."""
     if '"near"' not in props:
         return _NO_TAGS
     noted = json.loads(props).get("near")
@@ -250,7 +250,9 @@ def _borrowed(props: str) -> frozenset[str]:
 
 
 def _relabel(db: sqlite3.Connection, path: Path, relabelled: Relabelled) -> Relabelled:
-    """Replaces the tags of atoms that did not change since they were read. Returns those it wrote."""
+    """Replaces the tags of those atoms that did not change since they were read. Returns the atoms it changed, with
+    their new tags. Raises CorruptMemory if an atom that was read does not match its checksum.
+    """
     changes = []
     for atom, tags in relabelled:
         row = atom.row
@@ -271,7 +273,7 @@ def _relabel(db: sqlite3.Connection, path: Path, relabelled: Relabelled) -> Rela
 def _count_tags(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple[int, int]:
     """Updates the tables that lead from tags to nodes, and returns how many tags were added and dropped.
 
-    Raises InputError if one of them was a user's.
+    Raises InputError if a user gave one of the changed tags.
     """
     added: dict[str, list[int]] = {}
     dropped: dict[str, list[int]] = {}
@@ -299,7 +301,7 @@ def _count_tags(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple
 
 
 def _difference(had: Sequence[Tag], tags: Sequence[Tag]) -> tuple[Sequence[Tag], Sequence[Tag]]:
-    """Returns the tags that are added and those that are dropped."""
+    """Returns the tags in `tags` that are not in `had`, and those in `had` that are not in `tags`."""
     # Usually tags are appended.
     if tags[: len(had)] == had:
         return tags[len(had) :], ()
@@ -311,7 +313,7 @@ def _difference(had: Sequence[Tag], tags: Sequence[Tag]) -> tuple[Sequence[Tag],
 
 
 def _remove_mentions(db: sqlite3.Connection, part: int, pairs: Sequence[tuple[str, str]]) -> None:
-    """Deletes mentions that the user's own nodes no longer make."""
+    """Deletes mentions of a partition, given as (source id, node id)."""
     node = "(SELECT key FROM nodes WHERE id = ? AND part = ?)"
     query = f"DELETE FROM mentions WHERE source = {node} AND node = {node} AND part = ?"
     db.executemany(query, [(source, part, other, part, part) for source, other in pairs])
@@ -320,7 +322,9 @@ def _remove_mentions(db: sqlite3.Connection, part: int, pairs: Sequence[tuple[st
 def _write_ledger(
     db: sqlite3.Connection, part: int, drop: Sequence[tuple[Book, Entry]], put: Sequence[tuple[Book, Entry]]
 ) -> None:
-    """Deletes rows of the ledger by their first two numbers, then inserts or replaces others."""
+    """Deletes the rows `drop` of the dream ledger by their first two numbers, then inserts or replaces the rows
+    `put`.
+    """
     gone = [(part, book, row.first, row.second) for book, row in drop]
     db.executemany("DELETE FROM ledger WHERE part = ? AND book = ? AND first = ? AND second = ?", gone)
     # An existing row is changed in place: the index of second numbers does not contain the changed columns.
@@ -336,7 +340,7 @@ def _write_ledger(
 
 @contextlib.contextmanager
 def copied(db: Database, directory: Path) -> Iterator[Path]:
-    """Yields a folder with a copy of `memory.db`; it is deleted afterwards."""
+    """Yields a new folder with a copy of `memory.db`, for a dry run; it is deleted afterwards."""
     with tempfile.TemporaryDirectory(dir=directory, prefix=_PREFIX) as made:
         place = Path(made)
         with db.reading() as view, contextlib.closing(sqlite3.connect(place / "memory.db")) as copy:
@@ -345,20 +349,22 @@ def copied(db: Database, directory: Path) -> Iterator[Path]:
 
 
 def left(directory: Path) -> list[Path]:
-    """Returns the existing copies, of running or killed processes."""
+    """Returns the folders with copies for dry runs, of running or killed processes."""
     return sorted(directory.glob(_PREFIX + "*"))
 
 
 def sweep(directory: Path) -> None:
-    """Deletes the copies of killed processes: forgotten texts must not survive in one."""
+    """Deletes all copies for dry runs: forgotten texts must not survive in the copy of a killed process. The caller
+    holds the dream lock, so none is in use.
+    """
     for copy in left(directory):
         shutil.rmtree(copy, ignore_errors=True)
 
 
 def _settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: str) -> None:
-    """Stores the decayed usage of nodes. A node that was used or corrected since it was read is left alone.
+    """Stores the usage records of nodes after decay. A node that was used or corrected since it was read is skipped.
 
-    `name` is the pass of dreaming that decayed them.
+    `name` is the dream pass that made the change.
     """
     for some in chunks(list(lives)):
         query = f"SELECT key, {rows.LIFE} FROM life WHERE key IN ({marks(len(some))})"

@@ -1,6 +1,6 @@
 """The SQLite engine: the store protocol on a directory.
 
-Most methods are a table: a function of the package, and the kind of transaction it runs in.
+Most methods are defined as a function of the package, wrapped in the kind of transaction it runs in.
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ def _search_text(
 
 reading = Scoped(_read)
 searching = Scoped(_search)
-# For nodes with their usage: accesses that wait are counted first.
+# For reads that return usage: accesses that are not stored yet are counted first.
 reading_used = Scoped(_read_used)
 
 
 class SqliteStore:
-    """A memory in a directory: `memory.db` is the truth, `index/` is derived. The ports document the methods."""
+    """A memory in a directory: `memory.db` has all records, `index/` is derived. The ports document the methods."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -275,7 +275,7 @@ class SqliteStore:
                 _count_fact_uses(db, ids_of(db, scope).keys(facts, "facts").values(), now)
 
     def count_accesses(self) -> None:
-        """Counts the accesses that wait, unless another process is writing."""
+        """Stores the accesses that `touch` collected; if another process is writing, a later call does."""
         if not self._accesses:
             return
         woken: list[tuple[list[int], int]] = []
@@ -289,7 +289,7 @@ class SqliteStore:
             for _ in counted:
                 self._accesses.popleft()
         if woken:
-            # The indexes must follow, so this needs a lasting write.
+            # The indexes must follow, so this must not be lost in a power cut.
             with self.db.writing() as db:
                 for keys, now in woken:
                     _count_accesses(db, keys, now, wake=True)
@@ -378,14 +378,14 @@ class SqliteStore:
 
     @property
     def _at_need(self) -> dict[str, VectorIndex]:
-        """The indexes that the first search that needs them builds, by name."""
+        """Returns the indexes that are built only when a search first needs them, by name."""
         return {"index of names": self.name_index, "index of relationships": self.relation_index}
 
     def _vector_indexes(self) -> list[VectorIndex]:
         return [self.vector_index, *(index for index in self._at_need.values() if index.exists())]
 
     def _sweep(self) -> bool:
-        """Deletes the copies of killed dry runs, unless a dream is running. False if one could not be deleted."""
+        """Deletes copies that killed dry runs left, unless a dream runs. Returns False if one could not be deleted."""
         if dreams.left(self.directory):
             with contextlib.suppress(MemoryError_), self.single_dream() as alone:
                 return not (alone and dreams.left(self.directory))
@@ -395,7 +395,7 @@ class SqliteStore:
 def _count_accesses(db: sqlite3.Connection, keys: Sequence[int], now: int, wake: bool = False) -> list[int]:
     """Counts one access of each node; returns the keys of archived nodes.
 
-    Archived nodes are counted, and so leave the archive, only with `wake`; the caller then logs the change.
+    Archived nodes are counted, and thereby leave the archive, only with `wake`; the caller then logs the change.
     """
     old = dict.fromkeys(keys, NEW_LIFE)
     for some in chunks(keys):
@@ -409,7 +409,7 @@ def _count_accesses(db: sqlite3.Connection, keys: Sequence[int], now: int, wake:
 
 
 def _count_fact_uses(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
-    """Counts one use of each fact."""
+    """Counts one use of each fact with one of these keys, at the time `now`."""
     query = (
         "UPDATE facts SET access_count = access_count + 1,"
         " last_accessed = max(coalesce(last_accessed, ?1), ?1) WHERE key = ?2"
@@ -424,7 +424,7 @@ def _count_fact_uses(db: sqlite3.Connection, keys: Iterable[int], now: int) -> N
 
 
 def _count_use(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
-    """Counts a use of the partitions of these rows; `read.facts.uses` reads these counts."""
+    """Counts one use in each partition that has one of these rows; `read.facts.uses` returns the counts."""
     for some in chunks(keys):
         partitions = f"SELECT DISTINCT part, 1 FROM {table} WHERE key IN ({marks(len(some))})"
         db.execute(f"INSERT INTO uses {partitions} ON CONFLICT (part) DO UPDATE SET count = count + 1", some)

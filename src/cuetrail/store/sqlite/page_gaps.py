@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 Place = tuple[int, int]
-"""The device and the number of a file."""
+"""The device number and inode number of a file."""
 
 # The sizes of the headers of b-tree pages by their first byte; other pages are overflow pages or free, and have no gap.
 _HEADERS = {2: 12, 5: 12, 10: 8, 13: 8}
@@ -29,7 +29,8 @@ MOST_PAGES = 1 << 24
 
 
 class RawFiles:
-    """Handles of database files outside SQLite. One is closed when nobody in this process uses its file any more.
+    """Handles of database files that are opened without SQLite. A handle is closed when nobody in this process uses its
+    file any more.
 
     Closing any handle of a file drops all locks that the process has on it, so it must not happen while SQLite has the
     file open.
@@ -41,12 +42,12 @@ class RawFiles:
         self._handles: dict[Place, BinaryIO] = {}
 
     def enter(self, place: Place) -> None:
-        """Counts one more user of a file."""
+        """Counts one more user of a file, until `leave`."""
         with self._lock:
             self._users[place] += 1
 
     def leave(self, place: Place) -> None:
-        """Counts one user less. The last one closes the handle."""
+        """Counts one user of a file less. When the last one leaves, the file's handle is closed."""
         with self._lock:
             self._users[place] -= 1
             if not self._users[place]:
@@ -56,7 +57,7 @@ class RawFiles:
                     handle.close()
 
     def clear_gaps(self, path: Path, place: Place) -> int:
-        """Overwrites the gaps of all pages of a database that is not being written; returns how many were not empty.
+        """Overwrites the gaps of all pages with zeros; returns how many were not empty.
 
         Bytes that are in use do not change, so others may read meanwhile. The caller holds SQLite's write lock while
         the write-ahead log is empty, and commits a change afterwards, so that nobody keeps an older page in a cache.
@@ -95,7 +96,9 @@ def _clear(file: BinaryIO) -> int:
 
 
 def _gaps(data: bytes, size: int, usable: int, first_header: int) -> list[tuple[int, int]]:
-    """Returns the positions of the gaps that are not empty, in a run of whole pages."""
+    """Returns (start, end) of the gaps that are not empty, in `data`, a run of whole pages. `first_header` is the size
+    of the file header in front of the first page, 0 if there is none.
+    """
     found = []
     for page in range(0, len(data) - size + 1, size):
         at = page + (first_header if not page else 0)

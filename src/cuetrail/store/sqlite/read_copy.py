@@ -28,7 +28,7 @@ def is_read_only(directory: Path) -> bool:
 
 
 class ReadOnlyStore(SqliteStore):
-    """The copy of a memory. Writing raises MemoryError_, and nothing counts as used."""
+    """The store of a memory that is read from a copy. Writing raises MemoryError_, and accesses are not counted."""
 
     def __init__(self, directory: Path) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="cuetrail-", ignore_cleanup_errors=True)
@@ -44,7 +44,7 @@ class ReadOnlyStore(SqliteStore):
         )
 
     def touch(self, *_ids: Any, **_facts: Any) -> None:
-        """Counts nothing."""
+        """Does nothing: accesses of a copy are not counted."""
 
     def close(self) -> None:
         super().close()
@@ -52,7 +52,7 @@ class ReadOnlyStore(SqliteStore):
 
 
 def _copy(directory: Path, place: Path) -> None:
-    """Copies `memory.db` as one consistent view, and the indexes; a damaged copy of an index is made anew."""
+    """Copies `memory.db` as one consistent view, and the indexes; a damaged copy of an index is rebuilt on use."""
     truth = directory / MEMORY_FILE
     log = truth.with_name(f"{MEMORY_FILE}-wal")
     # Without a log nobody is writing, and SQLite needs no lock beside the file.

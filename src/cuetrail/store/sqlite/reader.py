@@ -45,8 +45,8 @@ _LABELLED = (
 
 
 def content_filter(where: Where, key: str) -> tuple[list[str], list[Any]]:
-    """Returns SQL conditions, and their values, for the filters on tags, buckets, kinds, text and time of the node `n`,
-    whose key is in the given column.
+    """Returns SQL conditions, and their values, for the filters on tags, buckets, kinds, text and time. The conditions
+    are on the node `n`; `key` is the column that contains its key.
     """
     tests, values = list[str](), list[Any]()
     for tag in where.tags:
@@ -68,7 +68,9 @@ def content_filter(where: Where, key: str) -> tuple[list[str], list[Any]]:
 
 
 def node_filter(where: Where, key: str) -> tuple[list[str], list[Any]]:
-    """Returns SQL conditions, and their values, for all filters on the node `n`, whose key is in the given column."""
+    """Returns SQL conditions, and their values, for all filters of `where`. The conditions are on the node `n`; `key`
+    is the column that contains its key.
+    """
     tests, values = content_filter(where, key)
     if not where.quarantined:
         tests.append("n.provenance <> 'quarantine'")
@@ -83,7 +85,9 @@ MANY, MANY_KEYS = 1_000, 10_000
 
 
 def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Sequence[int]) -> dict[str, int]:
-    """Returns the keys of ids in the given order. If several partitions have an id, the first one wins."""
+    """Returns the keys of the rows of a table with these ids, by id, in the given order. If several partitions have an
+    id, the first of `parts` wins. Unknown ids are absent.
+    """
     order = {part: n for n, part in enumerate(parts)}
     best: dict[str, tuple[int, int]] = {}
     asked = [id_ for id_ in dict.fromkeys(ids) if storable(id_)]
@@ -97,7 +101,7 @@ def find_keys(db: sqlite3.Connection, ids: Iterable[str], table: str, parts: Seq
 def _rows(
     db: sqlite3.Connection, ids: Sequence[str], table: str, parts: Sequence[int]
 ) -> Iterator[tuple[str, int, int]]:
-    """Yields (id, key, partition) of the rows with these ids; if the partitions are many, of other partitions too."""
+    """Yields (id, key, partition) of the rows with these ids; if `parts` are more than FEW, of all partitions."""
     # Entities named alike have the same id for every user, so a few partitions are looked up by number.
     among = f" AND part IN ({','.join(map(str, parts))})" if len(parts) <= FEW else ""
     for some in chunks(ids):
@@ -105,7 +109,7 @@ def _rows(
 
 
 def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
-    """Returns the partitions of a scope, from a cache that lasts until another connection writes."""
+    """Returns the `Ids` of a scope; a reading connection caches them until another connection writes."""
     if not isinstance(db, Connection):
         return Ids(db, scope)
     kept = db.unchanged()
@@ -118,19 +122,19 @@ def ids_of(db: sqlite3.Connection, scope: Scope) -> Ids:
 
 
 def _refuse(damaged: Mapping[int | None, str], parts: Sequence[int]) -> None:
-    """Raises RowDamaged if one of these partitions is damaged."""
+    """Raises RowDamaged if the check at opening found damage in one of these partitions, or in all."""
     for part in (None, *parts):
         if part in damaged:
             raise rows.RowDamaged(damaged[part])
 
 
 class Ids:
-    """The partitions a scope may read, and the ids of rows in them.
+    """The partitions a scope may read, and the translation between ids and keys of rows in them.
 
-    `parts` are the numbers of these partitions, closest first; `mine` those of the user, which alone it may change;
-    `home` the one it writes to, None before the first write. `all` is true if there are no other partitions. `version`
-    differs after every write to one of them. `unchanging` is true if nobody writes while this object lives, so keys are
-    cached too.
+    `parts` are the numbers of these partitions, in the order in which they win if several have an id; `mine` those of
+    the user, who may change only these; `home` the one the scope writes to, None before the first write. `all` is true
+    if the memory has no other partitions. `version` differs after every write to one of them. With `unchanging`, nobody
+    writes while this object is used, so keys are cached too.
     """
 
     def __init__(self, db: sqlite3.Connection, scope: Scope, unchanging: bool = False) -> None:
@@ -156,19 +160,17 @@ class Ids:
         self._once: dict[str, tuple[Any, ...]] = {}
 
     def position(self) -> tuple[str, int]:
-        """Returns the memory's epoch and the number of the last change in this view."""
+        """Returns the memory's epoch and the number of the last change that this view contains."""
         return self._position or position(self.db)
 
     def once(self, query: str) -> tuple[Any, ...]:
-        """Returns the first row of a query, cached until another connection writes. Not for values that an access of a
-        node changes.
-        """
+        """Returns the first row of a query, cached with this object. Not for values that accesses of nodes change."""
         if query not in self._once:
             self._once[query] = self.db.execute(query).fetchone()
         return self._once[query]
 
     def keys(self, ids: Iterable[str], table: str = "nodes", mine: bool = False) -> dict[str, int]:
-        """Returns the keys of ids, in the given order, of visible rows, or with `mine` of the user's own."""
+        """Returns the keys of visible rows (with `mine`: of the user's own) by id, in order. Unknown ids are absent."""
         if self._known is None or table != "nodes" or mine:
             return self._looked_up(ids, table, mine)
         asked, known = list(dict.fromkeys(ids)), self._known
@@ -178,7 +180,7 @@ class Ids:
         return keys
 
     def know(self, keys: Mapping[str, int]) -> None:
-        """Caches the keys of nodes that were read, by their ids in this scope."""
+        """Adds keys of nodes, by their ids in this scope, to the cache, if there is one."""
         if self._known is not None:
             if len(self._known) > MANY_KEYS:
                 self._known.clear()
@@ -194,7 +196,7 @@ class Ids:
         return found
 
     def _elsewhere(self, ids: Sequence[str], table: str, parts: Sequence[int]) -> dict[str, int]:
-        """Returns the keys of ids that name their owner (`id@@owner`)."""
+        """Returns the keys of ids that contain their owner (`id@@owner`), by id."""
         places = {self._labels[part]: part for part in parts}
         meant = {id_: (bare, places.get(label)) for id_ in ids for bare, _, label in [id_.partition(SIGN)]}
         bare_ids = list(dict.fromkeys(bare for bare, _ in meant.values()))
@@ -202,7 +204,7 @@ class Ids:
         return {id_: known[bare, part] for id_, (bare, part) in meant.items() if part and (bare, part) in known}
 
     def names(self, rows: Iterable[tuple[int, str, int]], table: str = "nodes") -> dict[int, str]:
-        """Returns the ids in this scope of visible rows, given as (key, id, partition), by key."""
+        """Returns the ids that visible rows, given as (key, stored id, partition), have in this scope, by key."""
         found = list(rows)
         if len(self.parts) < 2:
             return {key: id_ for key, id_, _ in found}
@@ -236,7 +238,7 @@ def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
 
 
 def nodes_by_key(db: sqlite3.Connection, path: Path, keys: Sequence[int]) -> dict[int, Node]:
-    """Returns nodes by key, whoever owns them."""
+    """Returns nodes by key, whoever owns them, under plain ids. Raises CorruptMemory if one changed on disk."""
     found = {}
     for some in chunks(keys):
         for row in db.execute(f"{rows.NODE} WHERE n.key IN ({marks(len(some))})", some):
@@ -247,8 +249,8 @@ def nodes_by_key(db: sqlite3.Connection, path: Path, keys: Sequence[int]) -> dic
 class CheckedFiles:
     """The files of an index that was checked: while their attributes stay the same, no second check is needed.
 
-    The files stay open, because the attributes of an open file cost a fifth of those by name, and every search asks for
-    them. A deleted or replaced file shows as one without a name.
+    The files stay open, because reading the attributes of an open file takes a fifth of the time, and every search does
+    it. An open file that was deleted or replaced has no name (link) any more.
     """
 
     __slots__ = ("_files",)
@@ -261,7 +263,7 @@ class CheckedFiles:
             self._files.append((handle, found.st_size, found.st_mtime_ns))
 
     def unchanged(self) -> bool:
-        """True if no file was touched since."""
+        """True if no file was changed, deleted or replaced since this object was made."""
         try:
             for handle, size, mtime_ns in self._files:
                 found = os.fstat(handle)
@@ -278,7 +280,7 @@ class CheckedFiles:
 
 
 class View(Protocol):
-    """An index as it was after one change: the memory it belongs to, the number of that change, and its files.
+    """An index in the state after one change: `epoch` names its memory, `seq` is the number of that change.
 
     `files` is None for a view without files, which was read into memory.
     """
@@ -295,7 +297,7 @@ V = TypeVar("V", bound=View)
 
 
 class Index(Protocol[V]):
-    """An index with the view it opened last. `view_at` returns a view that has seen the changes up to `target`."""
+    """An index and its view opened last. `view_at` returns a view that contains the changes up to `target`."""
 
     opened: V | None
 
@@ -303,7 +305,7 @@ class Index(Protocol[V]):
 
 
 class Reader:
-    """One consistent view of `memory.db` for one scope."""
+    """Reads what one scope sees of `memory.db`, in the transaction of a connection."""
 
     def __init__(self, db: sqlite3.Connection, scope: Scope, path: Path) -> None:
         self.db = db
@@ -313,11 +315,10 @@ class Reader:
         self.parts, self.all = self.ids.parts, self.ids.all
 
     def current_view(self, index: Index[V]) -> V:
-        """Returns a view of an index that has seen every change this reader sees.
+        """Returns a view of an index that contains every change this reader sees.
 
-        Every search begins here: so indexes follow writes at the next search. The open view serves while no further
-        change was logged and nobody touched its files; otherwise the index reads the change log and brings itself up to
-        date.
+        Every search begins here, so indexes are updated by the first search after a write. The opened view is used if
+        it is up to date and nobody changed its files; otherwise the index updates itself from the change log.
         """
         view, (epoch, seq) = index.opened, self.ids.position()
         if view is not None and view.epoch == epoch and view.seq >= seq and (not view.files or view.files.unchanged()):
@@ -329,11 +330,11 @@ class Reader:
         return "1" if self.all else f"{column} IN ({','.join(map(str, self.parts)) or 'NULL'})"
 
     def own(self, column: str = "part") -> str:
-        """Returns a SQL condition that is true for rows this user owns: those it may change and export."""
+        """Returns a SQL condition that is true for rows the user owns, which are those it may change and export."""
         return f"{column} IN ({','.join(map(str, self.ids.mine)) or 'NULL'})"
 
     def keys(self, ids: Iterable[str]) -> dict[str, int]:
-        """Returns the keys of these node ids, in the given order."""
+        """Returns the keys of visible nodes by id, in the given order. Unknown ids are absent."""
         return self.ids.keys(ids)
 
     def names(self, keys: Iterable[int]) -> dict[int, str]:
@@ -354,7 +355,7 @@ class Reader:
         return sorted(self.ids.names(found, f"{of}s").values())
 
     def shown(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-        """Returns the id and time of each visible node among these keys."""
+        """Returns the id and time of each visible node among these keys, by key."""
         found: dict[int, tuple[str, int, int]] = {}
         for some in chunks(keys):
             query = f"SELECT key, id, part, at FROM nodes WHERE key IN ({marks(len(some))}) AND {self.among()}"
@@ -370,7 +371,7 @@ class Reader:
         return {id_: by_key[key] for id_, key in keys.items() if key in by_key}
 
     def nodes_by_key(self, keys: Sequence[int]) -> dict[int, Node]:
-        """Returns visible nodes by key, with the ids they have in this scope."""
+        """Returns nodes by key, with the ids they have in this scope. The keys must be of visible nodes."""
         found = nodes_by_key(self.db, self.path, keys)
         if len(self.parts) > 1:
             called = {key: id_ for key, id_ in self.names(found).items() if id_ != found[key].id}
@@ -381,7 +382,7 @@ class Reader:
         return found
 
     def made_edges(self, found: Sequence[tuple[Any, ...]]) -> list[Edge]:
-        """Turns rows of the EDGE query into edges, with the ids they and their ends have in this scope."""
+        """Converts rows of the EDGE query to edges, with the ids that they and their nodes have in this scope."""
         edges = [rows.to_edge(row) for row in found]
         if len(self.parts) < 2:
             return edges
@@ -476,7 +477,7 @@ class Reader:
         }
 
     def expansion(self) -> str:
-        """Returns the query of `neighbours`, strongest first. Its plan must not sort: a hub has many edges."""
+        """Returns the query for the edges of a node, strongest first. Its plan must not sort: a hub has many edges."""
         return (
             "SELECT a.rank, a.other_id, e.id, e.kind, e.weight, e.tags, a.outgoing, a.other, a.edge, e.part"
             " FROM adjacency a JOIN edges e ON e.key = a.edge JOIN nodes n ON n.key = a.other"
@@ -505,7 +506,7 @@ class Reader:
         )  # fmt: skip
 
     def edge_tags(self, names: Sequence[str] | None = None) -> list[str]:
-        """Returns the tags that visible edges have, of these names or all, by name."""
+        """Returns the tags of visible edges, by name: all of them, or those among `names`."""
         seen = "" if self.all else f" JOIN edges e ON e.key = t.edge AND {self.among('e.part')}"
         carried = f"EXISTS (SELECT 1 FROM adjacency_tags t{seen} WHERE t.label = l.label)"
         query = f"SELECT l.name FROM labels l WHERE l.what = 't' AND {carried}"
@@ -517,8 +518,7 @@ class Reader:
         return sorted(found)
 
     def scan(self) -> Iterator[tuple[str | None, Record]]:
-        """Yields everything this user owns, each with the team it is shared with, in a fixed order. Exports are made of
-        it.
+        """Yields every record the user owns, with the team it is shared with, in a fixed order, for exports and copies.
 
         Records refer to others by the ids these have in the record's own partition.
         """
@@ -532,7 +532,7 @@ class Reader:
                     yield from ((team or None, record) for record in readers[part]._made(some, make, ends))
 
     def _made(self, found: Sequence[tuple[Any, ...]], make: _Make, ends: Mapping[str, int]) -> Iterator[Record]:
-        """Turns rows into records; `ends` maps fields that name a node to the column with that node's key."""
+        """Converts rows to records with `make`. `ends` maps fields that name a node to the column with its key."""
         keys = {row[at] for row in found for at in ends.values()} - {None} if len(self.parts) > 1 else ()
         names = self.names(keys)
         for row in found:
@@ -544,7 +544,7 @@ class Reader:
             yield replace(record, **called) if called else record
 
     def history(self, id_: str) -> list[Version]:
-        """Returns earlier versions of a node the user owns, oldest first."""
+        """Returns the earlier versions of a node the user owns, or of a removed one with this id, oldest first."""
         if not storable(id_):
             return []
         key = self.ids.keys([id_], mine=True).get(id_)
@@ -557,9 +557,7 @@ class Reader:
         return [Version(id_, *row[2:5]) for row in versions]
 
     def copies(self, nodes: Sequence[Node]) -> list[Node]:
-        """Returns the user's other nodes with the same text as one of these, ignoring case, spacing and markup. Reads
-        every text once.
-        """
+        """Returns the user's other nodes with the same text but for case, spacing and markup. Reads every text once."""
         # Lengths rule out most texts before they are normalised.
         lengths, is_copy = copy_test(nodes)
         squeezed = "replace(replace(replace(text, ' ', ''), char(10), ''), char(9), '')"
@@ -612,7 +610,7 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
 
 
 def _strongest(cursor: Any, query: StepQuery) -> list[tuple[Any, ...]]:
-    """Returns the first rows whose edges pass. Parallel edges of equal weight are read together and ordered by id."""
+    """Returns the first `query.each` rows whose edges pass the filter; parallel edges of equal weight by id."""
     read: list[tuple[Any, ...]] = []
     # The kinds of edges are a condition of the query already.
     any_edge = query.ties == EdgeFilter(query.ties.kinds)
@@ -629,7 +627,7 @@ def _step(edge: Any, outgoing: bool) -> Step:
 
 
 def _tests(reader: Reader, query: StepQuery) -> tuple[str, list[Any]]:
-    """Returns the conditions on an edge and on the node it leads to, and their values."""
+    """Returns a SQL condition on an edge and the node it leads to, and its values."""
     tests, values = node_filter(query.where, "x.other")
     if query.ties.kinds:
         tests.append(f"e.kind IN ({marks(len(query.ties.kinds))})")
@@ -658,7 +656,7 @@ def notes(reader: Reader, targets: Sequence[str], on: str, now: int, each: int) 
 
 
 def mentions(reader: Reader, ids: Sequence[str], by: Side, each: int) -> dict[str, list[Mention]]:
-    """Returns the newest mentions made by sources, or of nodes, at most `each` per id."""
+    """Returns, by id, the newest mentions that a source makes or (`by`) that a node gets, at most `each` per id."""
     keys = {key: id_ for id_, key in reader.keys(ids).items()}
     other = "node" if by == "source" else "source"
     pairs: list[tuple[int, int, int]] = []
@@ -690,24 +688,24 @@ def label_numbers(db: sqlite3.Connection, what: Literal["t", "b"], names: Collec
 NOW, NEXT = "vectors", "next_vectors"
 """The table of the vectors that searches use, and the one that a change-over to another model fills."""
 SPACE_ENTRY = {NOW: "vector_space", NEXT: "next_space"}
-"""The meta entry that names the model of each table."""
+"""The meta entry that names the embedding model of each table of vectors."""
 
 
 def held_space(db: sqlite3.Connection, table: str = NOW) -> VectorSpace | None:
-    """Returns the model whose vectors the table holds, None before the first one."""
+    """Returns the embedding model of a table of vectors; None if none was chosen yet."""
     packed = meta(db, SPACE_ENTRY[table])
     return VectorSpace(**json.loads(packed)) if packed else None
 
 
 def held_spaces(db: sqlite3.Connection) -> tuple[VectorSpace | None, VectorSpace | None]:
-    """Returns the model whose vectors searches use, and the one of an unfinished change-over."""
+    """Returns the model whose vectors searches use, and that of an unfinished change-over; None for a missing one."""
     found = db.execute("SELECT name, value FROM meta WHERE name IN (?, ?)", tuple(SPACE_ENTRY.values())).fetchall()
     spaces = {name: VectorSpace(**json.loads(packed)) for name, packed in found}
     return spaces.get(SPACE_ENTRY[NOW]), spaces.get(SPACE_ENTRY[NEXT])
 
 
 def vectors_by_key(db: sqlite3.Connection, keys: Mapping[int, str]) -> dict[str, bytes]:
-    """Returns the vectors that searches use, by the ids given for their keys."""
+    """Returns the vectors that searches use, by id; `keys` maps the key of each record to its id."""
     found: dict[str, bytes] = {}
     for some in chunks(list(keys)):
         query = f"SELECT key, vector, check_sum FROM {NOW} WHERE key IN ({marks(len(some))})"

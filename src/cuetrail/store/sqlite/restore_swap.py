@@ -31,7 +31,7 @@ SIDE_FILES = tuple(MEMORY_FILE + ending for ending in ("-wal", "-shm", "-journal
 def workplace(directory: Path, prefix: str = _PREFIX) -> Iterator[Path]:
     """Yields an empty folder to build something in, and deletes it afterwards, unless `swap` has renamed it.
 
-    Also deletes the folders with this prefix that killed processes left.
+    First deletes the folders with this prefix that killed processes left.
     """
     sweep(directory, prefix)
     place, lock = _locked_folder(directory, prefix)
@@ -43,17 +43,16 @@ def workplace(directory: Path, prefix: str = _PREFIX) -> Iterator[Path]:
 
 
 def sweep(directory: Path, prefix: str) -> None:
-    """Deletes the folders with this prefix that killed processes left; READY stays."""
+    """Deletes the folders with this prefix that killed processes left, except READY."""
     for place in directory.glob(f"{prefix}*"):
         if place.name != READY:
             _delete_if_left(place)
 
 
 def _locked_folder(directory: Path, prefix: str) -> tuple[Path, FileLock]:
-    """Returns a new folder and its lock, which this process holds. Raises Busy after TRIES folders.
+    """Returns a new folder and its lock, which this process holds. Raises Busy after TRIES attempts.
 
-    Between making and locking it, another process may take the folder for one that was left over; then a new one is
-    made.
+    Between making and locking a folder, another process may delete it as left over; then another one is made.
     """
     for _ in range(TRIES):
         place = Path(tempfile.mkdtemp(dir=directory, prefix=prefix))
@@ -69,7 +68,7 @@ def _locked_folder(directory: Path, prefix: str) -> tuple[Path, FileLock]:
 
 
 def swap(place: Path) -> None:
-    """Replaces the memory by the one in a workplace. Raises Busy if another restore is at the same step."""
+    """Replaces the memory by the one in the folder `place`. Raises Busy if another restore is at the same step."""
     old = place.parent / MEMORY_FILE
     (place / MEMORY_FILE).chmod(old.stat().st_mode & 0o777 if old.exists() else PRIVATE)
     sync_file(place / MEMORY_FILE)
@@ -83,7 +82,9 @@ def swap(place: Path) -> None:
 
 
 def recover(directory: Path) -> None:
-    """Finishes a restore that was killed, and deletes what killed ones left. Raises Busy if one is at its last step."""
+    """Finishes a complete restore that was killed, and deletes the folders of incomplete ones. Raises Busy if another
+    process is finishing one.
+    """
     for place in sorted(directory.glob(f"{_PREFIX}*")):
         if place.name != READY:
             _delete_if_left(place)
@@ -96,7 +97,7 @@ def recover(directory: Path) -> None:
 
 
 def _delete_if_left(place: Path) -> None:
-    """Deletes a folder that no process is working in."""
+    """Deletes a folder unless a process is working in it, which holds its lock."""
     with contextlib.suppress(OSError, Timeout), FileLock(place / _LOCK, timeout=0, is_singleton=False):
         shutil.rmtree(place, ignore_errors=True)
 

@@ -45,18 +45,19 @@ INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,
 
 
 def hash64(data: bytes) -> int:
-    """Returns a 64-bit hash as the signed number that SQLite stores."""
+    """Returns a 64-bit hash of bytes, as the signed number that SQLite can store."""
     return int.from_bytes(xxhash.xxh3_64_digest(data), "big", signed=True)
 
 
 class RowDamaged(ValueError):
-    """A row that differs from its checksum. `connection.explained` turns it into CorruptMemory."""
+    """Raised for a row that differs from its checksum. `connection.explained` turns it into CorruptMemory."""
 
 
 def row_sum(row: Iterable[Any]) -> int:
-    """Returns a 64-bit hash of a row of any table but `nodes` and those of vectors, without its column `check_sum`.
+    """Returns the checksum of a row, given without its column `check_sum`: a 64-bit hash. Rows of `nodes` and of the
+    tables of vectors have other checksums.
 
-    A number has the same hash as integer and as float: SQLite stores what the column has.
+    A number has the same hash as integer and as float, because the type depends on the column.
     """
     said = "\0".join([str(value) if value.__class__ is not float else _number(value) for value in row])
     return hash64(said.encode())
@@ -67,7 +68,7 @@ def _number(value: float) -> str:
 
 
 def vector_sum(key: int, vector: Any) -> int:
-    """Returns a 64-bit hash of a row of a table of vectors. In a damaged one the vector may be of another type."""
+    """Returns the checksum of a row of a table of vectors. In a damaged row `vector` may not be bytes."""
     return hash64(b"%d\0" % key + vector) if isinstance(vector, bytes) else row_sum((key, vector))
 
 
@@ -93,7 +94,8 @@ def verified_vectors(found: Iterable[tuple[int, bytes, int]]) -> list[tuple[int,
 
 
 def check_sum(row: Sequence[Any]) -> int:
-    """Returns a 64-bit hash of a node's row without its source; it detects bits that flip on disk.
+    """Returns the checksum of a node's row, a 64-bit hash of all columns but the source; it detects bits that flip on
+    disk.
 
     `row` has the columns of `nodes` or of the NODE query.
     """
@@ -103,8 +105,8 @@ def check_sum(row: Sequence[Any]) -> int:
 
 
 def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: Any, g: Any) -> str:
-    """Returns the last columns as Python would print them in a list, in a third of the time. All but two are integers
-    or None.
+    """Returns the last nine columns of a node's row as Python prints a list, in a third of the time. All but two are
+    integers or None.
 
     >>> print(_listed(1, -2, "internal", None, '{"a":"b"}', 3, 4, None, 5))
     [1, -2, 'internal', None, '{"a":"b"}', 3, 4, None, 5]
@@ -113,7 +115,7 @@ def _listed(a: Any, b: Any, text: Any, c: Any, props: Any, d: Any, e: Any, f: An
 
 
 def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
-    """Returns the checksums of a row with its present labels and with others. Both share the slow part."""
+    """Returns the checksums of a node's row with its present labels and with other packed `labels`."""
     key, part, id_, kind, name, text, _, aliases, old, _, *rest = row[:19]
     before = f"{key}\0{part}\0{id_}\0{kind}\0{name}\0{text}\0{aliases}\0".encode()
     after = f"\0{_listed(*rest)}"
@@ -121,10 +123,11 @@ def relabelled_sums(row: Sequence[Any], labels: str | None) -> tuple[int, int]:
 
 
 def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
-    """Packs tags and buckets into one text: JSON would take a fifth of the time of writing a node.
+    """Packs tags and buckets into one text; None if there are none. JSON would take a fifth of the time of writing a
+    node.
 
-    A tag that its user typed in normal form is just its name, others are name, display and origin. JSON is used only if
-    a name is empty or contains a separator; it starts with a bracket, which the other form never does.
+    A user's tag whose display equals its name is packed as the name, others as name, display and origin. JSON is used
+    only if a name is empty or contains a separator; it starts with a bracket, which the other form never does.
     """
     if not tags and not buckets:
         return None
@@ -133,7 +136,7 @@ def pack_labels(tags: tuple[Tag, ...], buckets: tuple[str, ...]) -> str | None:
 
 
 def repacked(packed: str | None, tags: tuple[Tag, ...]) -> str | None:
-    """Replaces the tags in a packed label column (tags and buckets in one string) and keeps the buckets."""
+    """Returns a packed label column with other tags and the same buckets; None if it is empty."""
     if packed is not None and packed[0] != "[":
         buckets = packed.rpartition(_GROUP)[2]
         plain = _packed(tags, buckets) if tags or buckets else None
@@ -143,7 +146,7 @@ def repacked(packed: str | None, tags: tuple[Tag, ...]) -> str | None:
 
 
 def _packed(tags: tuple[Tag, ...], buckets: str | None) -> str | None:
-    """Packs tags in front of packed buckets; None if a name contains a separator."""
+    """Returns tags packed in front of already packed buckets; None if a name is empty or contains a separator."""
     items = [_packed_tag(tag.name, tag.display, tag.origin) for tag in tags]
     if buckets is None or None in items:
         return None
@@ -167,7 +170,7 @@ def _is_plain(name: str) -> bool:
 
 
 def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]:
-    """Reverses `pack_labels`."""
+    """Returns the tags and buckets of packed labels: the inverse of `pack_labels`."""
     if packed is None:
         return (), ()
     if packed[0] == "[":
@@ -177,12 +180,12 @@ def unpack_labels(packed: str | None) -> tuple[tuple[Tag, ...], tuple[str, ...]]
 
 
 def given_names(tags: Iterable[Tag], provenance: str) -> set[str]:
-    """Returns the tags that people, files or rules gave a node; none for a quarantined one."""
+    """Returns the names of the tags that people, files or rules gave a node; none if the node is quarantined."""
     return {tag.name for tag in tags if tag.origin in GIVEN} if provenance != "quarantine" else set()
 
 
 def packed_tags(packed: str) -> list[str]:
-    """Returns packed tags as separate texts, which `unpack_tag` reads; equal tags have equal texts."""
+    """Returns the tags of packed labels as separate texts, for `unpack_tag`; equal tags have equal texts."""
     if packed[0] == "[":
         return [_GROUP + json.dumps(tag) for tag in json.loads(packed)[0]]
     tags = packed.partition(_GROUP)[0]
@@ -190,7 +193,7 @@ def packed_tags(packed: str) -> list[str]:
 
 
 def packed_buckets(packed: str | None) -> tuple[str, ...]:
-    """Returns the buckets of packed labels."""
+    """Returns the buckets in a packed label column, which has tags and buckets in one text."""
     if packed is None or packed[0] == "[":
         return tuple(label_names(packed)[1])
     buckets = packed.rpartition(_GROUP)[2]
@@ -199,13 +202,13 @@ def packed_buckets(packed: str | None) -> tuple[str, ...]:
 
 @lru_cache(KEPT_TAGS)
 def unpack_tag(item: str) -> Tag:
-    """Unpacks a tag of `packed_tags`. Cached, because few tags occur very often."""
+    """Returns the tag that a text of `packed_tags` stands for. Cached, because few tags occur very often."""
     parts = json.loads(item[1:]) if item.startswith(_GROUP) else item.split(_IN)
     return Tag(parts[0], parts[0]) if len(parts) == 1 else Tag(parts[0], parts[1], parts[2])  # type: ignore[arg-type]  # an origin is what was packed as one
 
 
 def label_names(packed: str | None) -> tuple[list[str], list[str]]:
-    """Returns the names of the tags and of the buckets in packed labels."""
+    """Returns the names of the tags and of the buckets in a packed label column."""
     if packed is None:
         return [], []
     if packed[0] == "[":
@@ -219,7 +222,7 @@ def label_names(packed: str | None) -> tuple[list[str], list[str]]:
 
 
 def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, ...]:
-    """Returns a node as a row of `nodes`."""
+    """Returns a node as a row of `nodes`, with its checksum; `source` is the key of its file."""
     aliases = pack(node.aliases)
     labels = pack_labels(node.tag_details, node.buckets)
     rest = (
@@ -239,7 +242,9 @@ def node_row(node: Node, key: int, part: int, source: int | None) -> tuple[Any, 
 
 
 def to_node(row: tuple[Any, ...]) -> Node:
-    """Returns a row of the NODE query as a node."""
+    """Converts a row of the NODE query to a node. Raises RowDamaged if its usage differs from its checksum; the caller
+    compares the rest.
+    """
     (
         _, _, id_, kind, name, text, _, aliases, labels, source, seq, at, provenance, simhash, props, created, updated,
         valid_from, valid_until, owner, team, salience, *life, life_sum,
@@ -255,7 +260,7 @@ def to_node(row: tuple[Any, ...]) -> Node:
 
 
 def life_row(key: int, life: Life) -> tuple[Any, ...]:
-    """Returns a node's usage state as a row of `life`."""
+    """Returns a node's usage record as a row of `life`, with its checksum."""
     return summed((
         key, life.salience, life.state, life.confidence, life.accesses, life.last_access, life.last_decay,
         life.interval, life.gradient, life.retention,
@@ -263,7 +268,7 @@ def life_row(key: int, life: Life) -> tuple[Any, ...]:
 
 
 def edge_row(edge: Edge, key: int, part: int, src: int, dst: int) -> tuple[Any, ...]:
-    """Returns an edge as a row of `edges`."""
+    """Returns an edge as a row of `edges`, with its checksum. `src` and `dst` are the keys of its nodes."""
     return summed((
         key, part, edge.id, src, dst, edge.kind, edge.weight, pack(edge.tags), edge.text, edge.type, edge.attitude,
         edge.proximity, edge.confidence, edge.via, pack(edge.props), edge.created, edge.updated, edge.valid_from,
@@ -272,7 +277,7 @@ def edge_row(edge: Edge, key: int, part: int, src: int, dst: int) -> tuple[Any, 
 
 
 def to_edge(row: tuple[Any, ...]) -> Edge:
-    """Returns a row of the EDGE query as an edge. Raises RowDamaged if it differs from its checksum."""
+    """Converts a row of the EDGE query to an edge. Raises RowDamaged if the row differs from its checksum."""
     verify("edges", (*row[:3], row[19], row[20], *row[5:19]), row[21])
     tags = tuple(json.loads(row[7])) if row[7] else ()
     props = json.loads(row[14]) if row[14] else {}
@@ -281,7 +286,7 @@ def to_edge(row: tuple[Any, ...]) -> Edge:
 
 
 def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None) -> tuple[Any, ...]:
-    """Returns a fact as a row of `facts`."""
+    """Returns a fact as a row of `facts`, with its checksum. `subject` and `object_` are keys of nodes."""
     return summed((
         key, part, fact.id, subject, fact.predicate, object_, fact.value, fact.confidence, fact.status, fact.source,
         fact.source_ref, fact.provenance, pack(fact.tags), fact.access_count, fact.last_accessed, fact.created,
@@ -291,7 +296,7 @@ def fact_row(fact: Fact, key: int, part: int, subject: int, object_: int | None)
 
 
 def to_fact(row: tuple[Any, ...]) -> Fact:
-    """Returns a row of the FACT query as a fact. Raises RowDamaged if it differs from its checksum."""
+    """Converts a row of the FACT query to a fact. Raises RowDamaged if the row differs from its checksum."""
     verify("facts", (*row[:3], row[19], row[4], row[20], *row[6:19], *row[21:25]), row[25])
     tags = tuple(json.loads(row[12])) if row[12] else ()
     fields = (*row[2:12], tags, *row[13:19], *row[21:25])
@@ -306,7 +311,9 @@ INSERT_SOURCE = "INSERT INTO sources (part, path, size, mtime_ns, hash, ingested
 
 
 def source_row(part: int, path: str, *file: Any) -> tuple[Any, ...]:
-    """Returns a file as the columns of INSERT_SOURCE. A path that was not ingested has only these two."""
+    """Returns a file as the columns of INSERT_SOURCE. `file` has size, time, hash and ingest time; nothing for a path
+    that was not ingested.
+    """
     # Without the key, which SQLite gives: the index of paths has it too, and SQLite's check compares both.
     return summed((part, path, *(file or (None,) * 4)))
 

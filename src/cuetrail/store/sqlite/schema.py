@@ -17,26 +17,26 @@ from cuetrail.store.sqlite.rows import given_names, row_sum, summed, unpack_labe
 from cuetrail.text.normalise import topics_of, unique_terms, words_in_names
 
 WordRow = tuple[int, str, int, int]
-"""Partition, word, negative time, and key."""
+"""A row of `relation_words`: partition, word, time with a minus, and key of the edge or note."""
 
 EDGE_WORDS = "SELECT key, part, type, text, updated FROM edges WHERE via IS NULL"
 NOTE_WORDS = "SELECT key, part, text, created FROM notes WHERE target_on = 'edge'"
 
 
 def edge_word_rows(found: Iterable[tuple[int, int, str | None, str, int]]) -> Iterator[WordRow]:
-    """Yields the entries of rows of EDGES."""
+    """Yields the rows of `relation_words` for edges, given as rows of the query EDGE_WORDS."""
     for key, part, type_, text, updated in found:
         yield from ((part, word, -updated, key) for word in unique_terms(type_ or "", text))
 
 
 def note_word_rows(found: Iterable[tuple[int, int, str, int]]) -> Iterator[WordRow]:
-    """Yields the entries of rows of NOTES."""
+    """Yields the rows of `relation_words` for notes on edges, given as rows of the query NOTE_WORDS."""
     for key, part, text, created in found:
         yield from ((part, word, -created, key) for word in unique_terms(text))
 
 
 def true_relation_words(db: sqlite3.Connection) -> Iterator[WordRow]:
-    """Yields the whole table, computed from edges and notes."""
+    """Yields all rows that `relation_words` should have, computed from edges and notes."""
     yield from edge_word_rows(db.execute(EDGE_WORDS))
     yield from note_word_rows(db.execute(NOTE_WORDS))
 
@@ -146,7 +146,7 @@ def _change_over(db: sqlite3.Connection) -> None:
 
 
 DREAMS = """
--- How far each pass of dreaming is in each place, as `store.dreams.Mark` has it.
+-- The progress of each dream pass in each partition, as `store.dream.Mark` has it.
 CREATE TABLE dreams (
   part INTEGER NOT NULL, pass TEXT NOT NULL, version TEXT NOT NULL, done INTEGER NOT NULL, done_mark INTEGER NOT NULL,
   upto INTEGER NOT NULL, upto_mark INTEGER NOT NULL, after INTEGER NOT NULL, PRIMARY KEY (part, pass)) WITHOUT ROWID;
@@ -165,13 +165,13 @@ ALTER TABLE changes ADD COLUMN dreamt TEXT;
 
 
 def _dreams(db: sqlite3.Connection) -> None:
-    """Adds the tables of dreams, and fills in the given tags."""
+    """Adds the tables of dreams, and counts the tags that people, files or rules gave."""
     _run(db, DREAMS)
     db.executemany("INSERT INTO given_tags VALUES (?, ?, ?)", list(true_given(db)))
 
 
 def true_given(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
-    """Yields the table of given tags, computed from the nodes."""
+    """Returns all rows that `given_tags` should have, as (partition, tag, number of nodes), computed from the nodes."""
     counts = Counter[tuple[int, str]]()
     for part, labels, provenance in db.execute("SELECT part, labels, provenance FROM nodes WHERE labels IS NOT NULL"):
         counts.update((part, name) for name in given_names(unpack_labels(labels)[0], provenance))
@@ -194,13 +194,15 @@ DROP TABLE unsized_tags;
 
 
 def _energy(db: sqlite3.Connection) -> None:
-    """Adds the tables of adjacency and degrees, so that spreading from a hub costs as little as from a small node."""
+    """Adds indexes of quarantined and archived nodes, and to each row of `adjacency_tags` the number of tags of its
+    edge, so that spreading from a hub costs as little as from a small node.
+    """
     db.create_function("tag_count", 1, lambda packed: len(set(json.loads(packed or "[]"))), deterministic=True)
     _run(db, ENERGY)
 
 
 def _expiry(db: sqlite3.Connection) -> None:
-    """Adds an index of notes that expire."""
+    """Adds an index of notes by the time they expire."""
     db.execute("CREATE INDEX IF NOT EXISTS notes_by_expiry ON notes (part, expires) WHERE expires IS NOT NULL")
 
 
@@ -223,7 +225,7 @@ DELETE FROM name_words;
 
 
 def _facts(db: sqlite3.Connection) -> None:
-    """Adds the indexes of facts and of the words in names."""
+    """Adds indexes of facts, the table of words in names, and a version counter of each partition."""
     _run(db, FACTS)
     if "version" not in {row[1] for row in db.execute("PRAGMA table_info(parts)")}:
         # Counts the writes of a partition, so that cached answers are known to be out of date.
@@ -232,14 +234,14 @@ def _facts(db: sqlite3.Connection) -> None:
 
 
 def true_name_words(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
-    """Yields the table of words in names, computed from the nodes."""
+    """Yields all rows that `name_words` should have, as (partition, word, key), computed from the nodes."""
     query = "SELECT part, key, name, aliases FROM nodes WHERE name IS NOT NULL OR aliases IS NOT NULL"
     for part, key, name, aliases in db.execute(query).fetchall():
         yield from ((part, word, key) for word in words_in_names(name, json.loads(aliases) if aliases else ()))
 
 
 def _core(db: sqlite3.Connection) -> None:
-    """Adds an index of the most used nodes."""
+    """Adds an index of the nodes in the state core."""
     db.execute("CREATE INDEX IF NOT EXISTS life_core ON life (key) WHERE state = 'core'")
 
 
@@ -254,27 +256,27 @@ def _time(db: sqlite3.Connection) -> None:
     """Adds an index of nodes by time, which includes their kinds, so that rare kinds are found without reading other
     rows.
 
-    The partition is an expression in it: as a column it would draw queries that name a partition away from better
-    indexes, and all edges of a hub would be read.
+    The index has the partition as the expression `part + 0`. With the plain column, SQLite would prefer this index to
+    better ones in queries that name a partition, and read all edges of a hub.
     """
     db.execute("DROP INDEX IF EXISTS nodes_by_time")
     db.execute("CREATE INDEX IF NOT EXISTS nodes_in_time ON nodes (part + 0, at, key, kind)")
 
 
 def _ahead(db: sqlite3.Connection) -> None:
-    """Adds an index of facts that begin in the future, and removes diacritics from the words of names."""
+    """Adds an index of facts that begin in the future, and computes the words of names again, without diacritics."""
     db.execute("CREATE INDEX IF NOT EXISTS facts_ahead ON facts (valid_from) WHERE valid_from > created")
     db.execute("DELETE FROM name_words")
     db.executemany("INSERT INTO name_words VALUES (?, ?, ?)", true_name_words(db))
 
 
 IS_NAMED = "(name IS NOT NULL OR aliases IS NOT NULL)"
-# True if a rule made the node from a shared name.
+# A SQL condition: true if a rule made the node, an entity.
 IS_FOUND = "kind = 'entity' AND coalesce(json_type(props, '$.found'), 'null') <> 'null'"
 
 
 def _named(db: sqlite3.Connection) -> None:
-    """Adds an index of all names of a partition, which is an expression as in `_time`."""
+    """Adds an index of all named nodes by partition, which is an expression for the reason given in `_time`."""
     db.execute(
         "CREATE INDEX IF NOT EXISTS nodes_named"
         f" ON nodes (part + 0, key, id, kind, name, aliases, provenance, {IS_FOUND}) WHERE {IS_NAMED}"
@@ -292,14 +294,14 @@ DROP TABLE IF EXISTS edge_vectors
 
 
 def _relations(db: sqlite3.Connection) -> None:
-    """Adds the table of words of relationships."""
+    """Adds the table of words of relationships; removes the index and the vectors that it replaces."""
     _run(db, RELATIONS)
     db.execute("DELETE FROM relation_words")
     db.executemany("INSERT OR IGNORE INTO relation_words VALUES (?, ?, ?, ?)", list(true_relation_words(db)))
 
 
 def _stated(db: sqlite3.Connection) -> None:
-    """Adds columns for the stated validity of a fact where it differs from the one that holds, and counters of use."""
+    """Adds columns for the stated validity of a fact, where it differs from the actual one, and a counter of uses."""
     there = {row[1] for row in db.execute("PRAGMA table_info(facts)")}
     for column in ("stated_from INTEGER", "stated_until INTEGER", "stated_status TEXT", "restated INTEGER"):
         if column.split()[0] not in there:
@@ -308,12 +310,12 @@ def _stated(db: sqlite3.Connection) -> None:
 
 
 def _described(db: sqlite3.Connection) -> None:
-    """Adds an index of described edges; `reembed` makes the vectors of existing edges and notes."""
+    """Adds an index of edges with a description. Vectors of existing edges and notes are made by `reembed`."""
     db.execute("CREATE INDEX IF NOT EXISTS edges_described ON edges (key) WHERE via IS NULL AND text <> ''")
 
 
 def _by_value(db: sqlite3.Connection) -> None:
-    """Adds an index of facts by value, for entities with many facts."""
+    """Adds an index of facts by subject, predicate and value, for entities with many facts."""
     db.execute("CREATE INDEX IF NOT EXISTS facts_by_value ON facts (subject, predicate, object, substr(value, 1, 64))")
     db.execute("DROP INDEX IF EXISTS facts_by_subject")
 
@@ -346,17 +348,19 @@ SUMMED = {
 }  # fmt: skip
 _VECTORS = ("vectors", "next_vectors")
 LAYOUT = "layout"
-"""The meta entry with the checksum of the database's own description of its tables."""
+"""The meta entry with the checksum of the table and index definitions."""
 
 
 def sum_rows(db: sqlite3.Connection, table: str) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
-    """Yields, for each row of a table, the checksum that it has, the one that it should have, and its first columns."""
+    """Yields for each row of a table: the checksum stored, the checksum computed, and its first three columns."""
     for *row, found in db.execute(f"SELECT {SUMMED[table]}, check_sum FROM {table}"):
         yield found, vector_sum(*row) if table in _VECTORS else row_sum(row), tuple(row[:3])
 
 
 def _check_sums(db: sqlite3.Connection) -> None:
-    """Adds a checksum to every row that cannot be computed from others. Rows of `nodes` have one already."""
+    """Adds a checksum to every row of the tables in SUMMED, whose content cannot be computed from others. Rows of
+    `nodes` have one already.
+    """
     for table in SUMMED:
         if "check_sum" not in {row[1] for row in db.execute(f"PRAGMA table_info({table})")}:
             db.execute(f"ALTER TABLE {table} ADD COLUMN check_sum INTEGER NOT NULL DEFAULT 0")
@@ -368,18 +372,18 @@ def _check_sums(db: sqlite3.Connection) -> None:
 
 
 def layout_sum(db: sqlite3.Connection) -> int:
-    """Returns the checksum of the database's description of its tables and indexes."""
+    """Returns the checksum of the table and index definitions in the database."""
     found = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name").fetchall()
     return row_sum([value for row in found for value in row])
 
 
 def note_layout(db: sqlite3.Connection) -> None:
-    """Stores the checksum of the layout; for whoever has changed it."""
+    """Stores the checksum of the table and index definitions, after they were changed."""
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", summed((LAYOUT, layout_sum(db))))
 
 
 def _topics(db: sqlite3.Connection) -> None:
-    """Adds the table of what texts are known by: their titles, and the names of what they are about."""
+    """Adds the table `topics`: the titles of texts, and the names of what they are about."""
     db.execute(
         "CREATE TABLE IF NOT EXISTS topics (norm TEXT NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (norm, key))"
         " WITHOUT ROWID"
@@ -389,7 +393,7 @@ def _topics(db: sqlite3.Connection) -> None:
 
 
 def true_topics(db: sqlite3.Connection) -> Iterator[tuple[str, int]]:
-    """Yields the table of topics, computed from the nodes."""
+    """Yields all rows that `topics` should have, as (normalised name, key), computed from the nodes."""
     for key, props in db.execute("SELECT key, props FROM nodes WHERE instr(props, '\"about\"')"):
         yield from ((norm, key) for norm in topics_of(json.loads(props)))
 
@@ -402,7 +406,7 @@ VERSION = len(MIGRATIONS)
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Migrates `memory.db` to VERSION. Raises WrongVersion if a newer cuetrail wrote it."""
+    """Runs the migrations that `memory.db` lacks, up to VERSION. Raises WrongVersion if a newer cuetrail wrote it."""
     while True:
         found = int(db.execute("PRAGMA user_version").fetchone()[0])
         if found > VERSION:

@@ -1,8 +1,8 @@
-"""Checks `memory.db` when it is opened, unless the file is as the last check left it.
+"""Checks `memory.db` when it is opened, unless the file is unchanged since the last check.
 
-Checksums notice a changed row when it is read. They cannot notice a row that a damaged page hides, or that an index or
-a table computed from others no longer finds. So SQLite's own check, all checksums and all computed tables are looked at
-when the file is opened. That reads the whole file. The result is noted in `index/checked`, with attributes of the file:
+Checksums show a changed row when it is read. They cannot show a row that a damaged page hides, or that an index or a
+computed table no longer leads to. So opening the file runs SQLite's own check and compares all checksums and all
+computed tables, which reads the whole file. The result is noted in `index/checked`, with attributes of the file:
 another process that finds them unchanged does not check again for a day.
 """
 
@@ -32,11 +32,11 @@ AGAIN_AFTER_SECONDS = 86_400.0
 _KEYED = ("nodes", "edges", "facts", "notes")
 
 Damage = tuple[int | None, str]
-"""A partition, None if all may be affected, and what is not as it was written."""
+"""The damaged partition, None if all may be affected, and a description of the damage."""
 
 
 def damage(db: sqlite3.Connection) -> Iterator[str]:
-    """Yields damage of the file itself and of the rows in it, which cannot be repaired."""
+    """Yields descriptions of damage beyond repair: of the file itself, and of rows that differ from their checksums."""
     for (message,) in db.execute("PRAGMA integrity_check(20)"):
         if message != "ok":
             yield message
@@ -45,7 +45,9 @@ def damage(db: sqlite3.Connection) -> Iterator[str]:
 
 
 def changed_rows(db: sqlite3.Connection) -> Iterator[Damage]:
-    """Yields what is not as it was written. A memory of an older version has checksums of nodes only."""
+    """Yields the rows that differ from their checksums, and damage of the table layout and of the counter of keys. In a
+    memory of an older version only nodes are compared.
+    """
     for row in db.execute("SELECT * FROM nodes"):
         if rows.check_sum(row) != row[6]:
             yield row[1], f"{row[2]!r} is not what was written"
@@ -64,7 +66,7 @@ def changed_rows(db: sqlite3.Connection) -> Iterator[Damage]:
 
 
 def _partition(db: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> int | None:
-    """Returns the partition of a row of which some column has changed, None if that is not certain."""
+    """Returns the partition of a damaged row, None if it is not certain. `row` has the first columns."""
     if table in _KEYED:
         return row[1] if isinstance(row[1], int) else None
     if table in ("life", "vectors", "next_vectors"):
@@ -78,8 +80,8 @@ def _partition(db: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> int 
 class StructureCheck:
     """The check of one file, from the opening of a memory to its closing.
 
-    `damaged` says what is damaged in partitions that have a damaged row; others can be read. Under None it names a
-    computed table that differs from the rows it is computed from; until it is made anew, nobody can read.
+    `damaged` describes the damage of each partition that has a damaged row; other partitions can be read. Under None it
+    names a computed table that differs from the rows it is computed from; until that is rebuilt, nothing can be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -90,7 +92,9 @@ class StructureCheck:
         self.damaged: dict[int | None, str] = {}
 
     def problem(self, db: sqlite3.Connection) -> str | None:
-        """Returns the first thing that is damaged for good and may affect everyone, None if there is none."""
+        """Checks the file unless it was checked lately. Returns a description of damage that cannot be repaired and may
+        affect every partition, None if there is none. Other damage is stored in `damaged`.
+        """
         seen, now = self._attributes(), time.time()
         noted = self._noted()
         if noted is not None and noted[0] == seen and 0 <= now - noted[1] < AGAIN_AFTER_SECONDS:
@@ -123,7 +127,9 @@ class StructureCheck:
         return None
 
     def note(self) -> None:
-        """Notes the present attributes of the file: SQLite has changed it since it was checked, and nobody else."""
+        """Stores the present attributes of the file with the time of its check, so that the next process need not check
+        again. Only SQLite has changed the file since that check.
+        """
         seen = self._attributes()
         if not self._checked or seen == self._seen:
             return

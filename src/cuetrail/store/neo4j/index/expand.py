@@ -84,7 +84,7 @@ _LEVEL = "\n".join((_IN_SIGHT, _MEANT, _STEPS, _RIVALS, "RETURN places, keys, fo
 
 
 def expand(tx: Tx, scope: Scope, level: Frontier) -> Expanded:
-    """Returns the neighbours that energy can flow to from each frontier node, all by one query."""
+    """Returns the neighbours that energy can flow to from each frontier node, by one query; see `store.graph`."""
     every = dict.fromkeys([*(node.id for node in level.nodes), *(id_ for seen in level.visited for id_ in seen)])
     at = {id_: n for n, id_ in enumerate(id_ for id_ in every if storable(id_))}
     wanted = level.wanted()
@@ -113,7 +113,7 @@ def expand(tx: Tx, scope: Scope, level: Frontier) -> Expanded:
 
 
 def _named(id_: str) -> list[str | None]:
-    """Splits an id into its plain id and its owner part, None if it has none."""
+    """Returns the plain id and the owner behind `@@`, None if the id has none."""
     plain, sign, whose = id_.partition(SIGN)
     return [short(plain), whose if sign else None]
 
@@ -121,7 +121,11 @@ def _named(id_: str) -> list[str | None]:
 def _candidates(
     ids: Ids, found: Sequence[list[Any]], rivals: Sequence[list[Any]], wanted: Sequence[int]
 ) -> tuple[tuple[Candidate, ...], ...]:
-    """Returns the found candidates, with the ids that nodes and edges have in this scope, in the order of the rule."""
+    """Returns the candidates of each frontier node, with the ids that nodes and edges have in this scope, best first.
+
+    `rivals` are all visible nodes and edges with one of the found ids; they decide which ids need an owner. `wanted`
+    limits the candidates of each frontier node.
+    """
     every = [step for steps in found for step in steps]
     nodes, edges = (first_visible((RecordId(*row) for row in some), ids.parts) for some in rivals)
     others = ids.called((RecordId(*step[:3]) for step in every), nodes)

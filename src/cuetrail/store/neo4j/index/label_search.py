@@ -1,4 +1,4 @@
-"""The tag walk: from anchors along their tags and buckets to nodes that no word of the query would have found."""
+"""The tag walk: from seeds along their tags and buckets to nodes that no word of the query would have found."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ALL = f"{_CARRIERS} RETURN n.key, n.id, n.part, n.at, n.simhash, collect(label)
 
 
 class WalkCandidate(NamedTuple):
-    """A node that a walk may reach."""
+    """A node that shares a label with a seed, its time, and its value in the ranking."""
 
     record: RecordId
     at: int
@@ -44,12 +44,12 @@ class WalkCandidate(NamedTuple):
 
 
 Best = Callable[[int], list[WalkCandidate]]
-"""Returns the best candidates, at most so many."""
+"""A function that gets a number and returns at most so many candidates, best first."""
 
 
 def walk(reader: Reader, query: WalkQuery, limit: int, where: Where) -> Walk:
-    """Returns the best `limit` nodes that share a label with a seed, are not seeds, and match no word of
-    `query.unlike`.
+    """Returns the best `limit` nodes that share a label with a seed, are not seeds, and contain no word of
+    `query.unlike`; and the inverse document frequencies of the seeds' labels.
     """
     labels = list(dict.fromkeys(label for seed in query.seeds for label in seed.labels))
     given = _uids(reader, labels)
@@ -71,7 +71,9 @@ def walk(reader: Reader, query: WalkQuery, limit: int, where: Where) -> Walk:
 
 
 def _uids(reader: Reader, labels: Sequence[Label]) -> dict[str, Any]:
-    """Returns the uids of the labels in all visible partitions, by their number in the list."""
+    """Returns the parameters `tags` and `buckets`: for each label and visible partition, the label's number in the list
+    and its uid there.
+    """
     pairs: dict[str, list[list[Any]]] = {"tags": [], "buckets": []}
     for number, label in enumerate(labels):
         pairs["tags" if label.what == "tag" else "buckets"] += [[number, uid(p, label.name)] for p in reader.parts]
@@ -79,7 +81,7 @@ def _uids(reader: Reader, labels: Sequence[Label]) -> dict[str, Any]:
 
 
 def _idfs(reader: Reader, labels: Sequence[Label], given: dict[str, Any]) -> dict[Label, float]:
-    """Returns the idf of each label in this scope; unused labels are left out."""
+    """Returns the inverse document frequency of each label in the visible partitions; unused labels are left out."""
     counts = [0] * len(labels)
     for number, count in rows(reader.tx, _COUNTS, **given):
         counts[number] += count
@@ -100,7 +102,9 @@ def _by_weight(reader: Reader, passing: str, given: dict[str, Any]) -> Best:
 def _by_gravity(
     reader: Reader, passing: str, given: dict[str, Any], seeds: Sequence[WalkSeed], labels: Sequence[Label]
 ) -> Best:
-    """Ranks by the strongest attraction of an anchor. The server cannot compare hashes, so it is computed here."""
+    """Returns a ranking by the strongest attraction (`formulas.gravity`) of a node to a seed. It is computed here,
+    because the server cannot compare hashes.
+    """
     numbers = {label: number for number, label in enumerate(labels)}
     sets = [(seed, {numbers[label] for label in seed.labels}) for seed in seeds]
     found = []
@@ -120,7 +124,7 @@ def _pull(seed: WalkSeed, at: int, simhash: int | None, shared: int) -> float:
 
 
 def _unlike(texts: TextSearch, query: WalkQuery, best: Best, limit: int) -> list[WalkCandidate]:
-    """Returns the best that match no word of the query."""
+    """Returns the best `limit` candidates that contain no word of the query."""
     wanted = limit + SPARE
     while True:
         asked = best(wanted)

@@ -1,6 +1,7 @@
-"""Search for relationships by the property `words` of stated edges and of notes on edges, which is indexed.
+"""Search for relationships by words, in the indexed property `words` of stated edges and of notes on edges, or by
+vectors.
 
-By vector they are found as nodes are: one by one if they are few, by the server's index if they are many.
+The nearest vectors are found as those of nodes: one by one if they are few, by the server's index if they are many.
 """
 
 from __future__ import annotations
@@ -96,7 +97,9 @@ def _by_vector(reader: Reader, near_to: bytes, query: RelationQuery) -> list[Edg
 def _near(
     reader: Reader, queries: Sequence[str], query: RelationQuery, held: VectorSpace, vector: list[float]
 ) -> list[Row]:
-    """Returns (uid, score) of the nearest edges, by their descriptions or by the notes on them."""
+    """Returns (uid, score) of the nearest edges, by their descriptions or by the notes on them. `queries` are for one
+    of these two: to count them, to compare all, and to ask the index.
+    """
     count, all_of_them, by_index = queries
     ends, ties, given = _filters(query)
     given |= {"parts": reader.parts, "query": vector, "now": query.now}
@@ -114,21 +117,21 @@ def _near(
 
 
 def _filters(query: RelationQuery) -> tuple[str, str, dict[str, Any]]:
-    """Returns the conditions on both ends and on the edge, and their parameters."""
+    """Returns Cypher conditions on both nodes of an edge and on the edge, and their parameters."""
     ends, given = node_filter(query.where)
     ties, bounds = edge_filter(query.ties)
     return ends, ties, given | bounds
 
 
 def _filled(cypher: str, parts: Mapping[str, str]) -> str:
-    """Returns the query with these placeholders replaced; `format` cannot, because Cypher has braces of its own."""
+    """Returns the query with the placeholders `{name}` replaced; `str.format` would replace Cypher's own braces."""
     for name, value in parts.items():
         cypher = cypher.replace(f"{{{name}}}", value)
     return cypher
 
 
 def _passing(reader: Reader, query: RelationQuery, uids: Sequence[str]) -> dict[str, Edge]:
-    """Returns the visible relationships among these edges that pass all filters, by uid."""
+    """Returns the edges with these uids that are visible relationships and pass all filters, by uid."""
     ends, ties, given = _filters(query)
     cypher = _filled(_FOUND, {"ends": ends, "ties": ties})
     found = [row for some in chunks(uids) for row in rows(reader.tx, cypher, uids=some, parts=reader.parts, **given)]

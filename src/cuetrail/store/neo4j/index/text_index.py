@@ -1,8 +1,8 @@
-"""Corpus statistics for text scores: the server's index counts replaced and removed texts until it merges its files.
+"""The statistics for text scores: the server's index counts replaced and removed texts until it merges its files.
 
-In a small memory scores are therefore computed here, from existing memories alone. In a larger one the index is rebuilt
-when one in twenty of what it counts is gone, under a second name, while the old one answers. The SQLite engine does the
-same.
+In a small memory scores are therefore computed here, from existing texts alone. In a larger one the index is rebuilt
+when one in twenty of the texts it counts is gone, under a second name, while the old one answers. The SQLite engine
+does the same.
 """
 
 from __future__ import annotations
@@ -32,34 +32,35 @@ WITH m WHERE coalesce(m.text, $first) = $old SET m.text = $new, m.dead = coalesc
 
 
 class IndexOutdated(Exception):
-    """Raised by a search if the index has to be rebuilt first."""
+    """Raised by a search if so much was deleted that the text index has to be rebuilt first."""
 
 
 class IndexState(NamedTuple):
-    """The index in use, the number of memories, and an upper bound of the deleted ones it counts."""
+    """The name of the text index in use, an upper bound of the deleted texts it counts, and the number of nodes."""
 
     name: str
     dead: int
     living: int
 
     def is_small(self) -> bool:
-        """True if scores are computed here, from the texts themselves."""
+        """True if the memory is so small that scores are computed from its texts, not by the server's index."""
         return self.living <= FEW
 
     def is_outdated(self) -> bool:
-        """True if so many are deleted that scores would be wrong."""
+        """True if so many texts are deleted that scores would be wrong; then the index must be rebuilt."""
         return not self.is_small() and self.dead > DEAD_SHARE * self.living
 
 
 def index_state(tx: Tx) -> IndexState:
-    """Returns the present state of the text index."""
+    """Returns which text index is in use, how many deleted texts it counts, and the number of nodes."""
     return IndexState(*rows(tx, _STATE, first=TEXT_INDEXES[0])[0])
 
 
 def rebuild(connection: Connection) -> None:
-    """Rebuilds the index and lets searches use the new one; the old one answers until then.
+    """Builds the text index anew under its other name, lets searches use it, and deletes the old one, which answers
+    until then.
 
-    Two processes that do so at once make the same one.
+    Two processes that do this at once build the same index.
     """
     was = connection.reading(index_state)
     new = next(name for name in TEXT_INDEXES if name != was.name)
@@ -73,14 +74,16 @@ def rebuild(connection: Connection) -> None:
 
 
 class Corpus(NamedTuple):
-    """One field of everyone's memories: the terms of each, the number of texts with each term, and the mean length."""
+    """One field (body, title or heading) of everyone's nodes: the terms of each node by key, the number of nodes with
+    each term, and the mean length.
+    """
 
     counts: Mapping[int, Counter[str]]
     holders: Counter[str]
     length: float
 
     def score(self, key: int, terms: Iterable[str]) -> float:
-        """Returns BM25 of a text, without the constant k1 + 1; 0 if it was removed since it was found."""
+        """Returns BM25 of one node for these terms, without the constant k1 + 1; 0 if the node was just removed."""
         counts = self.counts.get(key)
         if counts is None:
             return 0.0
@@ -93,13 +96,13 @@ class Corpus(NamedTuple):
 
 
 class CorpusCache:
-    """A cache of the corpora until something is written."""
+    """A cache of the corpora of all fields, which is used until something is written."""
 
     def __init__(self) -> None:
         self._cached: tuple[tuple[int, int], dict[str, Corpus]] | None = None
 
     def read(self, tx: Tx) -> dict[str, Corpus]:
-        """Returns the present texts, by field."""
+        """Returns the terms of all present texts by field, from the cache if nothing was written since."""
         now, cached = head(tx), self._cached
         if cached is not None and cached[0] == now:
             return cached[1]
@@ -117,7 +120,7 @@ def _corpus_of(found: Sequence[Sequence[object]]) -> Corpus:
 
 
 def _rounded(length: int) -> int:
-    """Returns a length as an index stores it, in one byte.
+    """Returns a length with the precision to which the index stores it, in one byte.
 
     >>> [_rounded(length) for length in (0, 39, 40, 41, 57, 1000)]
     [0, 39, 40, 40, 56, 984]

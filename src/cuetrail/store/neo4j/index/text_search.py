@@ -59,18 +59,18 @@ _KNOWN = """UNWIND $asked AS one CALL (one) {
 
 
 def any_of(field: str, words: Sequence[str]) -> str:
-    """Returns a clause for documents with one of these words."""
+    """Returns a clause of the index's query language: documents with one of these words in the field."""
     # Quoted, so that no word acts as an operator.
     return "(" + " ".join(f'{field}:"{word}"' for word in words) + ")"
 
 
 def must(query: str) -> str:
-    """Returns the query as a required clause that adds nothing to the score."""
+    """Returns a clause that documents must match, made of a query, and that adds nothing to their score."""
     return f"+({query})^0"
 
 
 def clauses(parts: Sequence[int], where: Where) -> list[str]:
-    """Returns the filters as clauses of the full-text index."""
+    """Returns the filters, and the partitions, as clauses of the index's query language."""
     found = [must(any_of("marks", [f"p{part}" for part in parts]))]
     found += [must(any_of("marks", [mark("t", tag)])) for tag in where.tags]
     for letter, names in (("b", where.buckets), ("k", where.kinds)):
@@ -92,7 +92,9 @@ def clauses(parts: Sequence[int], where: Where) -> list[str]:
 
 
 class Match(NamedTuple):
-    """A found node, its score, and whether a label doubled it. `holds_all` is set only among equal scores."""
+    """A found node, its time and score, and whether a label doubled the score. `holds_all`, true if the node has all
+    terms, is set only among equal scores.
+    """
 
     record: RecordId
     at: int
@@ -102,7 +104,8 @@ class Match(NamedTuple):
 
 
 class TextSearch:
-    """One query in what a reader sees. `internal` narrows it to internal memories, or to all others.
+    """Searches in what a reader sees. `internal` restricts them to memories of the provenance internal (True), or to
+    all others (False).
 
     With `corpora` scores are computed from these, otherwise they are the index's own. Without `weights`, the body is
     searched and labels double a score.
@@ -133,7 +136,7 @@ class TextSearch:
         self.narrowed = bool(where.tags or where.buckets or where.kinds)
 
     def run(self, query: TextQuery, limit: int) -> list[Match]:
-        """Returns the best `limit` matches and all that tie with the last; `holds_all` is set only among equals."""
+        """Returns the best `limit` matches and all that tie with the last of them."""
         if limit <= 0 or not self.reader.parts or not self.fields:
             return []
         phrases = [words for words in map(terms_of, query.phrases) if words]
@@ -153,7 +156,7 @@ class TextSearch:
         return self._best(plain, boosted, limit, terms)
 
     def _options(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
-        """Returns the clauses of which a document must match one."""
+        """Returns clauses for a query's words, also completed and misspelt; a document must match one of them."""
         options = [option for term in terms for option in self._in_fields(f'"{term}"')]
         if query.prefix and (begun := self._begun(query.words)):
             options += self._in_fields(f"{begun}*", BEGUN)
@@ -162,11 +165,11 @@ class TextSearch:
         return options + [option for word in near for option in self._in_fields(f"{word}~{edits(word)}", NEAR)]
 
     def _in_fields(self, words: str, share: float = 1.0) -> list[str]:
-        """Returns a clause for each searched field, with the weight of the field times `share`."""
+        """Returns a clause for each searched field, weighted by the field's weight times `share`."""
         return [f"({field}:{words})^{weight * share:.9f}" for field, weight in self.fields.items()]
 
     def _begun(self, text: str) -> str:
-        """Returns the unfinished last word of a text, "" if there is none."""
+        """Returns the unfinished last word of a text, if any visible text has a word that begins with it; else ""."""
         for start in word_beginnings(text):
             begun = " ".join(self._in_fields(f"{start}*"))
             everything = clauses(self.reader.parts, Where(quarantined=True, archived=True))
@@ -175,14 +178,14 @@ class TextSearch:
         return ""
 
     def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
-        """Returns the words to match tolerantly: with `fuzzy` all that are long enough, with `mend` those of them that
-        no visible document has, otherwise none.
+        """Returns the words to match with typos: if the query is `fuzzy` all that are long enough, with `mend` those of
+        them that no visible document has, otherwise none.
         """
         most = MOST_TERMS // 20 if query.fuzzy else None
         return words_to_correct(terms, query.words, most, self._unknown) if query.fuzzy or query.mend else []
 
     def _unknown(self, words: Sequence[str]) -> list[str]:
-        """Returns the words, of these, that no visible text contains, neither as they are nor as terms."""
+        """Returns those of these words that no visible text contains, neither as they are nor in analysed form."""
         forms = {word: {word, *terms_of(word)} for word in words}
         asked = sorted(set().union(*forms.values())) if forms else []
         everything = " ".join(clauses(self.reader.parts, Where(quarantined=True, archived=True)))
@@ -197,7 +200,9 @@ class TextSearch:
     def _collect(
         self, said: Sequence[str], limit: int, terms: Sequence[str], corpora: Mapping[str, Corpus] | None
     ) -> list[Match]:
-        """Returns at least the `limit` best, and all that tie with the last of them; with corpora, all there are."""
+        """Returns at least the `limit` best matches of the clauses `said`, and all that tie with the last of them. With
+        `corpora`, returns all matches, scored by these.
+        """
         query, size = " ".join(said), limit + SPARE
         if corpora is not None:
             every = self._search(query, self.index.living + SPARE)
@@ -213,7 +218,9 @@ class TextSearch:
             size *= 8
 
     def _best(self, plain: list[Match], boosted: list[Match], limit: int, terms: Sequence[str]) -> list[Match]:
-        """Merges both lists: returns the `limit` best and all that tie with the last of them."""
+        """Merges the matches by plain BM25 with those whose score is doubled. Returns the `limit` best and all that tie
+        with the last of them.
+        """
         found = {match.record.handle: match for match in plain}
         found |= {m.record.handle: m._replace(score=m.score * LABEL_BOOST, boosted=True) for m in boosted}
         best = top_with_ties({key: match.score for key, match in found.items()}, limit)
@@ -223,14 +230,14 @@ class TextSearch:
         return [match._replace(holds_all=match.record.handle in full) for match in kept]
 
     def _holding_all(self, terms: Sequence[str], keys: Sequence[int | str]) -> set[int | str]:
-        """Returns the nodes, of these, that contain every term."""
+        """Returns the keys of those of these nodes that contain every term."""
         said = " + ' ' + ".join(f"coalesce(n.{field}, '')" for field in self.fields)
         query = f"UNWIND $keys AS key MATCH (n:CueNode {{key: key}}) RETURN key, {said}"
         found = (row for some in chunks(list(dict.fromkeys(keys))) for row in rows(self.tx, query, keys=some))
         return {key for key, words in found if set(terms) <= set(words.split())}
 
     def _newest(self, limit: int) -> list[Match]:
-        """Returns the newest nodes that pass the filters, for a search without words."""
+        """Returns the newest `limit` nodes that pass the filters, for a search without words."""
         by_kind, has_key = (BY_KIND, f" AND {HAS_KEY}") if "w_kinds" in self.given else ("", "")
         query = (
             f"MATCH (n:CueNode) {by_kind} WHERE n.part IN $parts{has_key}{self.condition}"
@@ -240,7 +247,7 @@ class TextSearch:
         return [Match(RecordId(*row[:3]), row[3], FILTER_SCORE, False) for row in found]
 
     def holding_any(self, query: TextQuery, keys: Sequence[int]) -> set[int]:
-        """Returns the nodes, of these, that match a word of the query."""
+        """Returns the keys of those of these nodes that contain a word of the query."""
         terms = list(dict.fromkeys(terms_of(" ".join((query.words, *query.phrases)))))[:MOST_TERMS]
         options = self._options(query, terms)
         found: set[int] = set()

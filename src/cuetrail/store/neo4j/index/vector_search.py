@@ -1,7 +1,7 @@
-"""Vector search: comparing every vector if they are few, by the server's index if they are many.
+"""Vector search: compares every vector if they are few, asks the server's index if they are many.
 
 The index (HNSW) finds nearly all of the nearest, and measures them by 8-bit codes: its results are compared again
-exactly. If filters leave little of what the index returns, all visible vectors are compared one by one.
+exactly. If filters leave too few of its results, all visible vectors are compared one by one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cuetrail.store.neo4j.reader import node_filter as condition_of
 from cuetrail.store.vector_space import NO_VECTORS, VectorSpace, mismatch
 
 Passing = tuple[str, dict[str, Any]]
-"""A condition on the node `n`, and its parameters."""
+"""A Cypher condition on the node `n`, and its parameters."""
 
 FEW = 4_000
 FIRST, MOST_ASKED = 100, 10_000
@@ -28,7 +28,7 @@ FIRST, MOST_ASKED = 100, 10_000
 def search(
     reader: Reader, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None, named: bool = False
 ) -> list[SearchHit]:
-    """Returns the nearest nodes by cosine, with `named` only of those that have a name.
+    """Returns the nodes nearest to a vector by cosine; with `named`, only nodes that have a name.
 
     Raises EmbedderMismatch if the memory does not hold vectors of this space.
     """
@@ -57,7 +57,7 @@ def search(
 
 
 def _one_by_one(reader: Reader, slot: str, query: Sequence[float], limit: int, passing: Passing) -> list[Row]:
-    """Returns (key, id, partition, time, score) of the nearest, by comparing all."""
+    """Returns (key, id, partition, time, score) of the `limit` nearest nodes, by comparing all vectors."""
     condition, given = passing
     cypher = (
         f"MATCH (n:CueNode) WHERE n.part IN $parts AND n.{slot} IS NOT NULL{condition}"
@@ -69,7 +69,7 @@ def _one_by_one(reader: Reader, slot: str, query: Sequence[float], limit: int, p
 
 
 def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, passing: Passing) -> list[Row] | None:
-    """The same by the index; None if filters leave too little of what it returns."""
+    """Returns the same rows as `_one_by_one`, found by the index; None if filters leave too few of its results."""
     condition, given = passing
     cypher = (
         f"CALL db.index.vector.queryNodes('cue_{slot}', $wanted, $query) YIELD node AS n"
@@ -80,8 +80,8 @@ def _by_index(reader: Reader, slot: str, query: Sequence[float], limit: int, pas
 
 
 def widen_until_enough(read: Callable[..., list[Row]], limit: int) -> list[Row] | None:
-    """Returns the rows of an index query that pass, requesting more until they are enough; None if filters leave too
-    little.
+    """Returns the rows of an index query that pass its filters, with larger and larger requests until at least `limit`
+    pass; None if too few do.
 
     The last two columns of a row are the score and whether it passes; the latter is removed.
     """

@@ -1,9 +1,9 @@
 """Vector spaces: the model whose vectors the memory holds, and the change-over from one model to another.
 
-The vectors of a model are in their own property, of nodes, described relationships and the notes on those, each with
-its own index. During a change-over the next model's go to another property, which no search reads. When it is complete,
-a single small transaction makes searches use them; then the old ones are deleted. An interrupted change-over harms
-nobody, and continues where it stopped.
+The vectors of a model are in a property of their own: of nodes, described relationships and the notes on those, each
+with its own index. During a change-over the next model's vectors go to another property, which no search reads. When
+all are there, one small transaction makes searches use them; then the old ones are deleted. An interrupted change-over
+continues where it stopped.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _ANOTHER_VERSION = "MATCH (p:CuePlace) SET p.held = true SET p.writes = coalesce
 
 @dataclass(frozen=True, slots=True)
 class _VectorStore:
-    """Where vectors are stored: a pattern for `n`, the name of the index, the handle, the condition to need a vector,
-    and the columns it is made from.
+    """How vectors of one kind of records are stored: a pattern that matches the record as `n`, the names of the index
+    and of the handle, the condition for needing a vector, and the columns it is made from.
     """
 
     pattern: str
@@ -66,12 +66,12 @@ def _all(place: _VectorStore) -> str:
 
 
 def _one(place: _VectorStore, handle: str) -> str:
-    """Returns the MATCH for one record, by its handle."""
+    """Returns a Cypher MATCH for one record as `n`; `handle` is the expression for its key or uid."""
     return f"MATCH {place.pattern.format(f' {{{place.handle}: {handle}}}')}"
 
 
 def slot(space: VectorSpace) -> str:
-    """Returns the name of the property that holds the vectors of a model."""
+    """Returns the name of the property that contains the vectors of a model."""
     return SLOT + hashlib.blake2b(f"{space.dim}:{space.model}".encode(), digest_size=6).hexdigest()
 
 
@@ -81,17 +81,17 @@ def _space(tx: Tx, name: str) -> VectorSpace | None:
 
 
 def held(tx: Tx) -> VectorSpace | None:
-    """Returns the model whose vectors searches use."""
+    """Returns the model whose vectors searches use; None if none was chosen yet."""
     return _space(tx, NOW)
 
 
 def coming(tx: Tx) -> VectorSpace | None:
-    """Returns the model that an unfinished change-over makes vectors of."""
+    """Returns the model that an unfinished change-over to another model makes vectors of; None if there is none."""
     return _space(tx, NEXT)
 
 
 class Neo4jVectorSpaces:
-    """Access to the models of a memory. `store.vector_space` documents the methods."""
+    """Reads and changes the embedding models of a memory. `store.vector_space` documents the methods."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -123,7 +123,7 @@ def _name(tx: Tx, name: str, space: VectorSpace | None) -> None:
 
 
 def slot_in_use(tx: Tx, space: VectorSpace) -> str:
-    """Returns NOW or NEXT, whichever this model is. Raises EmbedderMismatch if the memory takes none of its vectors."""
+    """Returns NOW or NEXT: whether searches use this model, or a change-over fills it. Else raises EmbedderMismatch."""
     for name in (NOW, NEXT):
         if _space(tx, name) == space:
             return name
@@ -131,7 +131,7 @@ def slot_in_use(tx: Tx, space: VectorSpace) -> str:
 
 
 def make_index(connection: Connection, space: VectorSpace) -> None:
-    """Makes the indexes of a model's vectors if they are missing."""
+    """Creates the indexes of a model's vectors if they are missing and the server can index such vectors."""
     if 0 < space.dim <= MOST_INDEXED:
         options = f"{{`vector.dimensions`: {space.dim}, `vector.similarity_function`: 'cosine'}}"
         makes = [
@@ -144,14 +144,14 @@ def make_index(connection: Connection, space: VectorSpace) -> None:
 
 
 def index_names(space: VectorSpace) -> list[str]:
-    """Returns the names of the indexes of a model's vectors; none if the server cannot index them."""
+    """Returns the names of the indexes of a model's vectors; [] if the server cannot index this dimension."""
     return (
         [place.index.format(slot(space)) for place in VECTOR_STORES.values()] if 0 < space.dim <= MOST_INDEXED else []
     )
 
 
 def start(connection: Connection, space: VectorSpace) -> VectorSpace:
-    """Lets a memory without vectors hold those of this model, and returns the model it holds."""
+    """Makes this the model of a memory that has none yet. Returns the model the memory holds."""
 
     def work(tx: Tx) -> VectorSpace:
         now = held(tx)
@@ -167,7 +167,7 @@ def start(connection: Connection, space: VectorSpace) -> VectorSpace:
 
 
 def begin(connection: Connection, space: VectorSpace) -> VectorSpace:
-    """Begins or continues a change-over to this model, drops one to another, and returns the model held now."""
+    """Begins or continues a change-over to this model, drops one to another. Returns the model searches still use."""
     now = start(connection, space)
     wanted = None if now == space else space
     given_up = connection.reading(coming)
@@ -184,7 +184,8 @@ def begin(connection: Connection, space: VectorSpace) -> VectorSpace:
 
 
 def finish(connection: Connection, space: VectorSpace) -> bool:
-    """Lets searches use the next model's vectors; returns False, and does nothing, while some are missing.
+    """Makes searches use the next model's vectors, and deletes the old ones. Returns False, and does nothing, while
+    some are missing.
 
     Raises EmbedderMismatch if the change-over was dropped meanwhile.
     """
@@ -207,7 +208,7 @@ def finish(connection: Connection, space: VectorSpace) -> bool:
 
 
 def clear(connection: Connection, space: VectorSpace) -> None:
-    """Removes the vectors of a model that are no longer searched, and their indexes."""
+    """Deletes all vectors of a model that no search uses any more, and their indexes."""
     name = slot(space)
     connection.schema([f"DROP INDEX {place.index.format(name)} IF EXISTS" for place in VECTOR_STORES.values()])
     for place in VECTOR_STORES.values():
@@ -222,7 +223,7 @@ def _cleared(tx: Tx, query: str) -> int:
 
 
 def missing(tx: Tx, space: VectorSpace, after: Unembedded | None, limit: int) -> list[Unembedded]:
-    """Returns the next records, of everyone, that need a vector of this model and have none."""
+    """Returns the next `limit` records after `after`, of all users, that need a vector of this model and have none."""
     slot_in_use(tx, space)
     found: list[Unembedded] = []
     kinds = list(VECTOR_STORES)
@@ -249,7 +250,7 @@ def _missing(tx: Tx, space: VectorSpace, what: VectorKind, after: int | str | No
 
 
 def _records(tx: Tx, what: VectorKind, keys: Sequence[int | str]) -> Iterator[tuple[int | str, Node | Edge | Note]]:
-    """Returns records of anyone by their handles, with their plain ids."""
+    """Yields (handle, record) of the records with these handles, whoever owns them, under their plain ids."""
     query = {"node": _NODES, "edge": _EDGES, "note": _NOTES}[what]
     for some in chunks(keys):
         for key, *row in rows(tx, query, keys=some):
@@ -263,7 +264,7 @@ def _records(tx: Tx, what: VectorKind, keys: Sequence[int | str]) -> Iterator[tu
 
 
 def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
-    """Stores vectors and returns how many; those of records that changed since they were read are left out."""
+    """Stores vectors and returns how many. Records that changed since they were read are skipped."""
     stored = 0
     for what, place in VECTOR_STORES.items():
         vectors: dict[int | str, bytes] = {}
@@ -281,7 +282,7 @@ def put(tx: Tx, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) ->
 def vectors(
     reader: Reader, ids: Sequence[str], space: VectorSpace | None = None, of: VectorKind = "node"
 ) -> dict[str, bytes]:
-    """Returns vectors by id; none if the memory does not hold those of this space (None: whichever it holds)."""
+    """Returns vectors of records by id; {} if the memory does not hold those of `space` (None: of any model)."""
     now = held(reader.tx)
     if now is None or now == NO_VECTORS or space not in (None, now):
         return {}
@@ -290,7 +291,7 @@ def vectors(
 
 
 def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: VectorKind = "node") -> None:
-    """Stores vectors by handle. Raises InputError for a wrong length, EmbedderMismatch for another model's."""
+    """Stores vectors by handle. Raises InputError for a wrong length, EmbedderMismatch for a model not in use."""
     for vector in vectors.values():
         if len(vector) != 2 * space.dim:
             raise InputError(f"a vector has {len(vector)} bytes, {2 * space.dim} are needed: embed it again")
@@ -302,7 +303,7 @@ def store(tx: Tx, space: VectorSpace, vectors: Mapping[Any, bytes], of: VectorKi
 
 
 def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: VectorKind) -> dict[str, bytes]:
-    """Returns the vectors of this model, by the ids given for their handles."""
+    """Returns the vectors of this model, by id; `handles` maps the handle of each record to its id."""
     name = slot(space)
     query = f"UNWIND $keys AS key {_one(VECTOR_STORES[of], 'key')} WHERE n.{name} IS NOT NULL RETURN key, n.{name}"
     found = (row for some in chunks(list(handles)) for row in rows(tx, query, keys=some))
@@ -310,14 +311,16 @@ def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: VectorKin
 
 
 def present(tx: Tx, space: VectorSpace, part: int, of: VectorKind) -> list[tuple[int | str, str]]:
-    """Returns handles and ids of the records in a partition that have a vector of this model."""
+    """Returns (handle, plain id) of the records in a partition that have a vector of this model."""
     place = VECTOR_STORES[of]
     query = f"{_all(place)} n.part = $part AND n.{slot(space)} IS NOT NULL RETURN n.{place.handle}, n.id"
     return [(handle, id_) for handle, id_ in rows(tx, query, part=part)]
 
 
 def unchanged_vectors(tx: Tx, said: Mapping[str, str], of: VectorKind) -> dict[str, dict[str, Any]]:
-    """Returns the vectors, as properties, of edges or notes replaced without a change of text, by uid."""
+    """Returns the stored vectors of those edges or notes whose text does not change, by uid, as properties. `said` maps
+    uids to the new texts.
+    """
     query = f"UNWIND $keys AS key {_one(VECTOR_STORES[of], 'key')} RETURN key, n.text, properties(n)"
     found = (row for some in chunks(list(said)) for row in rows(tx, query, keys=some))
     return {
@@ -328,11 +331,11 @@ def unchanged_vectors(tx: Tx, said: Mapping[str, str], of: VectorKind) -> dict[s
 
 
 def floats(vector: bytes) -> list[float]:
-    """Converts a stored vector to floats for the server: every half float is exact as a double."""
+    """Converts a vector of half floats to a list of floats for the server, without loss."""
     found: list[float] = np.frombuffer(vector, dtype="<f2").astype(np.float64).tolist()
     return found
 
 
 def halves(vector: Sequence[float]) -> bytes:
-    """Reverses `floats`."""
+    """Converts a vector from the server back to the bytes of half floats: the inverse of `floats`."""
     return np.array(vector, dtype="<f2").tobytes()

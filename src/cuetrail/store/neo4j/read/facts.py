@@ -57,7 +57,9 @@ RETURN properties(f), {ENDS}"""
 
 
 def query(direction: Direction) -> str:
-    """Returns the query for the facts of entities that hold at a time, read separately for each role."""
+    """Returns a query for the facts of entities that hold at a time: with the entity as subject, as object, or both,
+    each read separately.
+    """
     ways = [way.replace("SIDE", side) for side in SIDES[direction] for way in (_ACTIVE, _PAST)]
     union = "\n  UNION\n  ".join(ways)
     return f"""UNWIND $keys AS key CALL (key) {{
@@ -68,7 +70,7 @@ RETURN key, properties(f), {ENDS}"""
 
 
 def to_facts(reader: Reader, found: Sequence[list[Any]]) -> list[Fact]:
-    """Turns rows of (properties, ENDS) into facts, with the ids they and their ends have in this scope."""
+    """Converts rows of (properties, ENDS) to facts, with the ids that they and their nodes have in this scope."""
     names = reader.ends(found)
     own = reader.ids.names((RecordId(f["uid"], f["id"], f["part"]) for f, *_ in found), "fact")
     return [
@@ -153,7 +155,7 @@ def facts(
 
 
 def most_used(reader: Reader, limit: int) -> list[int]:
-    """Returns the keys of the entities whose facts were used most often, most used first."""
+    """Returns the keys of the `limit` entities that have the most used facts, most used first."""
     given = {"parts": reader.parts, "active": list(ACTIVE), "limit": min(max(limit, 0), 2**31)}
     return [key for key, _ in rows(reader.tx, _USED, **given)]
 

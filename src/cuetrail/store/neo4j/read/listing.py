@@ -25,7 +25,7 @@ def page(reader: Reader, query: PageRequest) -> list[Listed]:
 
 
 def _newest(reader: Reader, query: PageRequest, limit: int) -> Iterator[list[int]]:
-    """Yields [time, key] of the next nodes of each partition."""
+    """Yields [time, key] of the next nodes that pass the filters, newest first, at most `limit` of each partition."""
     passing, given = _passing(query)
     # One partition at a time: the index has its nodes in order already.
     cypher = (
@@ -47,7 +47,7 @@ def _core(reader: Reader, kinds: Sequence[str], limit: int) -> list[int]:
 
 
 def _passing(query: PageRequest) -> tuple[str, dict[str, Any]]:
-    """Returns the filters as a condition that begins with AND or is empty, and its parameters."""
+    """Returns the filters of a listing as a Cypher condition that begins with AND or is empty, and its parameters."""
     passing, given = search_filter(query.where)
     if query.provenance is not None:
         passing = passing.replace(" AND n.provenance <> 'quarantine'", "") + " AND n.provenance = $provenance"

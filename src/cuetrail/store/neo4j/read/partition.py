@@ -1,7 +1,7 @@
-"""Reads of the one partition a scope writes to. Here every record has its plain id.
+"""Reads for ingest and rules, most of them from the one partition a scope writes to.
 
 A file ingested for a team and the same path ingested privately are two files. So what a rule derives in one partition
-never reaches another.
+never reaches another. Records of that partition have their plain ids.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SOURCE = "s.path, s.size, s.mtime_ns, s.hash, s.ingested"
 
 
 def roots(reader: Reader) -> dict[str, str]:
-    """Returns the paths of ingested folders by their short names."""
+    """Returns the paths of the folders ingested into the partition, by their short names."""
     query = "MATCH (r:CueRoot {part: $part}) RETURN r.name, r.path"
     return dict(sorted(rows(reader.tx, query, part=reader.home)))
 

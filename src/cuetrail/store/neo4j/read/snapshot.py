@@ -1,8 +1,8 @@
 """Consistent views: the records of a scan, the atoms of a scope for the mirror, and everyone's memories for copies.
 
 The server shows each query what is committed when it runs, so a long read could see half of a concurrent write. A view
-is therefore read at once into a temporary file. If the change log moved meanwhile it is read again, and the third time
-while other writers must wait.
+is therefore read at once into a temporary file. If the change log grew meanwhile, it is read again; the third time,
+other writers must wait.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ATOMS = """MATCH (n:CueNode) WHERE n.part IN $parts AND n.kind = 'atom' AND n.p
 
 
 def read_unchanged(connection: Connection, work: Callable[[Tx], None]) -> None:
-    """Runs a read until nothing changes during it. It may run up to three times."""
+    """Runs `work`, a read, until nothing is written during it: at most three times, the third with writers waiting."""
 
     def glance(tx: Tx) -> bool:
         before = head(tx)
@@ -57,7 +57,7 @@ def read_unchanged(connection: Connection, work: Callable[[Tx], None]) -> None:
 
 
 class Spool:
-    """Records in a temporary file, held in memory while they are few."""
+    """A list of records in a temporary file, which is kept in memory while it is small."""
 
     def __init__(self) -> None:
         self.file: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # `close` closes it
@@ -67,7 +67,7 @@ class Spool:
         self.file.truncate()
 
     def put(self, record: Any) -> int:
-        """Appends a record and returns its position."""
+        """Appends a record to the file and returns its position there."""
         at = self.file.tell()
         pickle.dump(record, self.file, pickle.HIGHEST_PROTOCOL)
         return at
@@ -88,7 +88,7 @@ class Spool:
 
 
 def scan(connection: Connection, scope: Scope) -> Iterator[tuple[str | None, Record]]:
-    """Yields everything this user owns, each with the team it is shared with, in the order of an export."""
+    """Yields every record the user owns, with the team it is shared with (None: private), in the order of an export."""
     spool = Spool()
 
     def work(tx: Tx) -> None:
@@ -104,7 +104,7 @@ def scan(connection: Connection, scope: Scope) -> Iterator[tuple[str | None, Rec
 
 
 def records_of(tx: Tx, scope: Scope) -> Iterator[tuple[str | None, Record]]:
-    """Yields the records of a scan. They refer to others by the ids these have in the record's own partition."""
+    """Yields the records of a scan with their teams. They refer to others by the ids of the record's own partition."""
     query = "MATCH (p:CuePlace {tenant: $tenant, owner: $owner}) WHERE p.part IS NOT NULL RETURN p.part, p.team"
     places = sorted(rows(tx, query, tenant=scope.tenant, owner=scope.user), key=lambda row: str(row[1]))
     readers = {part: Reader(tx, replace(scope, share=team or None)) for part, team in places}
@@ -114,7 +114,7 @@ def records_of(tx: Tx, scope: Scope) -> Iterator[tuple[str | None, Record]]:
 
 
 def _in_order(tx: Tx, query: str, part: int) -> Iterator[Row]:
-    """Yields the rows of a query on one partition, ordered by its first columns as Python orders them."""
+    """Yields the rows of a query on one partition, sorted by their first three columns as Python sorts them."""
     yield from sorted(
         rows(tx, query, part=part), key=lambda row: [str(c) if isinstance(c, str) else c for c in row[:3]]
     )
@@ -201,7 +201,7 @@ def _links(reader: Reader, part: int) -> Iterator[Record]:
     yield from (Link(id_, norm, display, kind) for id_, norm, kind, display in _in_order(reader.tx, query, part))
 
 
-# --- what a mirror asks
+# --- the view for a mirror
 
 
 class Snapshot:
@@ -214,7 +214,7 @@ class Snapshot:
         self._said: dict[int, int] = {}
 
     def read(self, tx: Tx, scope: Scope) -> None:
-        """Reads everything into the temporary file."""
+        """Reads the visible atoms of a scope into the temporary file, in place of what was read before."""
         self._spool.empty()
         self._atoms, self._said = {}, {}
         reader = Reader(tx, scope)
@@ -253,7 +253,7 @@ class Snapshot:
 
 @contextmanager
 def snapshot(connection: Connection, scope: Scope) -> Iterator[Snapshot]:
-    """Opens one consistent view, however long the block takes."""
+    """Opens one consistent view of the atoms that a scope sees. It does not change while the block runs."""
     view = Snapshot()
     try:
         read_unchanged(connection, lambda tx: view.read(tx, scope))
@@ -263,7 +263,7 @@ def snapshot(connection: Connection, scope: Scope) -> Iterator[Snapshot]:
 
 
 def epoch(tx: Tx) -> str:
-    """Returns the random name that tells this memory from any other; made when it is first opened."""
+    """Returns the memory's epoch, the random name that it got when it was first opened and that no other memory has."""
     return str(rows(tx, "MATCH (m:CueMeta {name: 'epoch'}) RETURN m.value")[0][0])
 
 
@@ -272,7 +272,7 @@ def _number(name: str) -> int:
 
 
 class WholeView:
-    """The memory as it was when it was read. `store.upkeep` documents it."""
+    """Everyone's memories as they were when they were read. `store.upkeep` documents it."""
 
     def __init__(self) -> None:
         self._spool = Spool()
@@ -283,7 +283,7 @@ class WholeView:
         self.space: VectorSpace | None = None
 
     def read(self, tx: Tx) -> None:
-        """Reads everything into the temporary file."""
+        """Reads everyone's records and vectors into the temporary file, in place of what was read before."""
         self._spool.empty()
         self.space, self.settings = vector_spaces.held(tx), settings(tx)
         homes = {place: Reader(tx, place) for place in partitions(tx, None)}
@@ -316,7 +316,7 @@ class WholeView:
 
 @contextmanager
 def whole_view(connection: Connection) -> Iterator[WholeView]:
-    """Opens a view of everything as it is now, for the length of the block."""
+    """Opens one consistent view of everyone's memories. It does not change while the block runs."""
     view = WholeView()
     try:
         read_unchanged(connection, view.read)

@@ -1,4 +1,4 @@
-"""Facts on the server, for writing: their content, their topics, and the sort keys that order them."""
+"""Facts on the server, for writing: their content, their topics, and the sort keys by which they are read in order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FACTS_OF = f"""UNWIND $some AS key MATCH (n:CueNode {{key: key}})<-[:CUE_SUBJEC
 USING INDEX SEEK n:CueNode(key) {_WITH_ENDS}"""
 _RETURN_TOPIC = "MATCH (f)-[:CUE_SUBJECT]->(a:CueNode) RETURN DISTINCT f.part, a.key, f.predicate"
 _OF_PREDICATE = f"MATCH (f:CueFact) WHERE f.part IN $mine AND f.predicate = $predicate WITH DISTINCT f {_RETURN_TOPIC}"
-# Keeps the facts that may keep others of their topic from being valid, and returns their topics.
+# Filters for the facts that may supersede others of their topic, and returns their topics.
 _SHADOWING = f"""WITH DISTINCT f WHERE EXISTS {{ MATCH (s:CueFact {{topic: f.topic}}) WHERE s.part + 0 = f.part
   AND s.predicate = f.predicate AND
   (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL) }} {_RETURN_TOPIC}"""
@@ -64,7 +64,9 @@ SET f.by_subject = a + now, f.by_object = b + now, f.past_subject = a + past, f.
 
 
 class Facts:
-    """Facts under the plain ids of their ends. Their handle is their uid."""
+    """Writes facts in one transaction. A fact's handle is its uid, its nodes' ids are plain. See
+    `store.transaction`.
+    """
 
     def __init__(self, state: WriteState) -> None:
         self.state = state
@@ -95,7 +97,9 @@ class Facts:
         return _topics(rows(self.tx, _OF_PREDICATE, mine=self.state.ids.mine, predicate=predicate))
 
     def topics_with_objects(self, keys: Sequence[int]) -> list[Topic]:
-        """The topics of other subjects in which facts with these objects keep others from being valid."""
+        """Returns the topics, of subjects other than these nodes, in which a fact with one of these nodes as object may
+        supersede others.
+        """
         return [topic for topic in _topics(rows(self.tx, _OF_OBJECTS, keys=keys)) if topic[1] not in keys]
 
     def declared(self, partition: int) -> Mapping[str, str]:
@@ -116,7 +120,7 @@ class Facts:
         set_sort_keys(self.tx, [uid(row.partition, row.fact.id) for row in facts])
 
     def change(self, changes: Sequence[tuple[StoredFact, Fact | None]]) -> None:
-        """Replaces the content of facts; None removes one. A fact whose id another takes is removed too."""
+        """Replaces the content of facts; None removes one. A fact whose id another one takes is removed too."""
         self.state.lock(old.partition for old, _ in changes)
         put: list[dict[str, Any]] = [
             {
@@ -164,6 +168,6 @@ def _topics(found: Sequence[Sequence[Any]]) -> list[Topic]:
 
 
 def set_sort_keys(tx: Tx, uids: Sequence[str]) -> None:
-    """Sets the sort keys of facts, which `store.neo4j.schema` describes."""
+    """Computes and stores the properties by which facts are read in order; `store.neo4j.schema` describes them."""
     for some in chunks(uids):
         rows(tx, _SET_SORT_KEYS, uids=some, active=list(ACTIVE), most=LONGEST_TOPIC)

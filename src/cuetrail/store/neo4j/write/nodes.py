@@ -29,10 +29,11 @@ SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1"""
 
 
 class WriteState:
-    """The transaction, its partition and what it changed so far. The partition is made on first use and locked.
+    """What the parts of one write transaction share: the transaction, the partition written to, and what was changed so
+    far. The partition is created on first use and locked.
 
-    `changed` are keys of nodes, of which `new` are new. `labelled` counts the change in nodes with tags or buckets, by
-    partition. `free_keys` are for new nodes.
+    `changed` are keys of nodes; `new` is the number of new ones among them. `labelled` is, by partition, by how much
+    the number of nodes with tags or buckets changes. `free_keys` are for new nodes.
     """
 
     def __init__(self, tx: Tx, scope: Scope, free_keys: Sequence[int]) -> None:
@@ -48,13 +49,13 @@ class WriteState:
         self.labelled = Counter[int]()
 
     def lock(self, partitions: Iterable[int]) -> None:
-        """Keeps others from writing to more partitions. In order, so that two writers do not wait crosswise."""
+        """Keeps others from writing to these partitions until the end. They are locked in order, to avoid deadlocks."""
         others = sorted(set(partitions) - {self.partition})
         if others:
             rows(self.tx, _LOCK, parts=others)
 
     def run(self, query: str, given: Sequence[object]) -> None:
-        """Runs a query on `$rows`, in chunks."""
+        """Runs a query in chunks, with the values `given` as the parameter `rows`."""
         for some in chunks(given):
             rows(self.tx, query, rows=some, part=self.partition)
 
@@ -75,7 +76,7 @@ _MOVE_NOTES_ON_EDGE = "MATCH (o:CueNote {edge: $was}) SET o.edge = $uid"
 
 
 class Edges:
-    """Edges with their notes and vectors."""
+    """Writes edges, with their notes and vectors, in one transaction. `store.transaction` documents the methods."""
 
     def __init__(self, state: WriteState) -> None:
         self.state = state
@@ -161,7 +162,7 @@ RETURN file, seq"""
 
 
 class Nodes:
-    """Nodes with their labels, names and usage."""
+    """Writes nodes, with labels, names and usage, in one transaction. `store.transaction` documents the methods."""
 
     def __init__(self, state: WriteState, edges: Edges, topics_with_objects: TopicsOfObjects) -> None:
         self.state = state
@@ -205,19 +206,21 @@ class Nodes:
         return keys
 
     def _put_names(self, named: Collection[tuple[int, str]], label: str, relation: str) -> None:
-        """Makes nodes, given by key, found by these normalised names."""
+        """Connects nodes, given as (key, normalised name), to their names, so that they are found by them. `label` and
+        `relation` say whether these are names or topics.
+        """
         part = self.state.partition
         self.state.run(_NAMES.format(label), [[uid(part, norm), norm] for norm in sorted({norm for _, norm in named})])
         self.state.run(_NAMED.format(label, relation), [[key, uid(part, norm)] for key, norm in sorted(named)])
 
     def _count_off(self, keys: Sequence[int]) -> None:
-        """Locks the partitions of nodes about to change or go, and subtracts those with labels from the counts."""
+        """Locks the partitions of nodes about to be changed or removed, and subtracts labelled ones from the counts."""
         found = [row for some in chunks(keys) for row in rows(self.tx, _PARTITIONS, keys=some)]
         self.state.lock(part for part, _ in found)
         self.state.labelled.subtract(part for part, labelled in found if labelled)
 
     def _put_labels(self, nodes: Sequence[Node], keys: Mapping[str, int]) -> None:
-        """Makes nodes, which have no labels yet, found by tag and bucket."""
+        """Connects nodes that have no labels yet to their tags and buckets, so that they are found by them."""
         put_tags(self.state, [(keys[n.id], n.provenance != "quarantine", n.tag_details) for n in nodes])
         filed = sorted({(keys[n.id], bucket) for n in nodes for bucket in n.buckets})
         part = self.state.partition
@@ -225,7 +228,7 @@ class Nodes:
         self.state.run(_FILED, [[key, uid(part, name)] for key, name in filed])
 
     def _drop_labels(self, keys: Sequence[int]) -> None:
-        """Removes nodes from their tags, buckets and names; those that no node has any more are deleted."""
+        """Disconnects nodes from their tags, buckets, names and topics, and deletes those that no node has any more."""
         for some in chunks(keys):
             loose = [row[0] for row in rows(self.tx, _LABELS_OF, keys=some)]
             if loose:
@@ -253,12 +256,14 @@ class Nodes:
 
 
 def made_of(row: Sequence[made.Props]) -> tuple[int, int, Node]:
-    """Converts a row with the properties of a node to its key, its partition and the node."""
+    """Converts a row with the properties of a node to (key, partition, node)."""
     return row[0]["key"], row[0]["part"], made.to_node(row[0], ("", None))
 
 
 def put_tags(state: WriteState, given: Iterable[tuple[int, bool, Sequence[Tag]]]) -> None:
-    """Makes nodes, which have no tags yet, found by tag. They are given as key, whether their tags count, and tags."""
+    """Connects nodes that have no tags yet to their tags, so that they are found by them. Nodes are given as (key,
+    whether they are not quarantined, tags).
+    """
     tagged: dict[tuple[int, str], tuple[str, bool]] = {}
     for key, counts, tags in given:
         for tag in tags:

@@ -21,7 +21,7 @@ _REMOVE = "UNWIND $uids AS uid MATCH (t:CueTombstone {uid: uid}) DELETE t"
 
 
 class Tombstones:
-    """The tombstones in the partitions of one user."""
+    """The tombstones (hashes of forgotten ids and texts) of one user. `store.transaction` documents the methods."""
 
     def __init__(self, tx: Tx, ids: Ids) -> None:
         self.tx = tx

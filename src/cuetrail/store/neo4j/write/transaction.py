@@ -45,7 +45,7 @@ SET p.labelled = coalesce(p.labelled, 0) + row[1]"""
 
 
 class Neo4jTransaction:
-    """A transaction that writes to the partition of a scope. `free_keys` are for new nodes."""
+    """A transaction that writes to a scope's partition; `free_keys` are for new nodes. See `store.transaction`."""
 
     def __init__(self, tx: Tx, scope: Scope, free_keys: Sequence[int] = ()) -> None:
         self.tx = tx
@@ -58,7 +58,7 @@ class Neo4jTransaction:
         self.nodes = Nodes(self.state, self.edges, self.facts.topics_with_objects)
 
     def log(self, dreamed_by: str | None = None) -> None:
-        """Logs what was changed; the last thing a transaction does. `dreamed_by` names the pass that did it."""
+        """Appends the changed keys to the change log, as last step. `dreamed_by` names the dream pass that wrote."""
         self.state.run(_LABELLED, [[part, n] for part, n in sorted(self.state.labelled.items()) if n])
         log(self.tx, self.state.changed, dreamed_by, self.state.new)
 
@@ -68,7 +68,7 @@ class Neo4jTransaction:
         return {id_: one.handle for id_, one in self.ids.seek(ids, kind).items()}
 
     def find_own(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
-        """The same among the user's own records. Locks the partitions they are in."""
+        """Returns the same as `find`, but only for records that the user owns, and locks their partitions."""
         found = self.ids.seek(ids, kind, mine=True)
         self.state.lock(one.part for one in found.values())
         return {id_: one.handle for id_, one in found.items()}
@@ -102,7 +102,7 @@ class Neo4jTransaction:
     def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
         self._versions(f"{_VERSIONS_OF} DELETE v", partition, ids)
 
-    # --- what refers to nodes
+    # --- records that refer to nodes
 
     def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, Handle]]) -> None:
         part = self.partition
@@ -133,7 +133,7 @@ class Neo4jTransaction:
             props = {"norm": link.norm, "kind": link.kind, "display": link.display, "part": self.partition}
             put.append({"key": key, "props": {**props, "uid": uid(self.partition, str(key), link.kind, link.norm)}})
         self.state.run(_LINKS, put)
-        # The links of a node decide what dreaming may add to it.
+        # The links of a node decide which edges dreams may add to it.
         self.state.changed.update(key for key, _ in links)
 
     # --- vectors

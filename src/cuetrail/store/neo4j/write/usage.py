@@ -1,4 +1,4 @@
-"""Usage of nodes and facts: counting accesses, and decay. A new node has no properties of usage."""
+"""Usage of nodes and facts: counts accesses, and stores decay. A node that was never used has no usage properties."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def _put_lives(tx: Tx, lives: Iterable[tuple[int, Life]]) -> None:
 
 
 def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
-    """Counts one access of each node. Archived nodes leave the archive."""
+    """Counts one access of each node at the time `now`. Archived nodes thereby leave the archive."""
     keys = sorted(keys)
     for some in chunks(keys):
-        # Locked in order and before they are read: so no two count at once, and they do not wait crosswise.
+        # Locked in order and before they are read: so no two count at once, and there is no deadlock.
         rows(tx, _LOCK_NODES, keys=some)
     old = {row[0]: _life(row[1:]) for some in chunks(keys) for row in rows(tx, _LIVES, keys=some)}
     _put_lives(tx, ((key, accessed(life, now)) for key, life in old.items()))
@@ -54,20 +54,20 @@ def touch(tx: Tx, keys: Sequence[int], now: int) -> None:
 
 
 class Accesses:
-    """Accesses of nodes, counted at once if the server takes them, else with the next ones."""
+    """Counts accesses of nodes: at once if the server accepts that, else together with later ones."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._waiting: deque[tuple[Scope, tuple[str, ...], int]] = deque()
 
     def add(self, scope: Scope, ids: Sequence[str], now: int) -> None:
-        """Counts one access of each node. Raises Busy or Unreachable if they must wait."""
+        """Counts one access of each node. Raises Busy or Unreachable if that failed; it is then counted later."""
         if ids:
             self._waiting.append((scope, tuple(ids), now))
             self.count()
 
     def count(self) -> None:
-        """Counts the accesses that wait. Raises Busy or Unreachable if they must wait longer."""
+        """Counts the accesses not counted yet. Raises Busy or Unreachable if that failed; they are kept for later."""
         # Each access is taken by one thread, which puts it back if the server does not take it.
         taken: list[tuple[Scope, tuple[str, ...], int]] = []
         with contextlib.suppress(IndexError):
@@ -88,22 +88,22 @@ class Accesses:
 
 
 def touch_facts(reader: Reader, ids: Sequence[str], now: int) -> None:
-    """Counts one use of each fact."""
+    """Counts one use of each visible fact with one of these ids, at the time `now`."""
     found = reader.ids.seek(ids, "fact").values()
     rows(reader.tx, _COUNT_FACT_USE, uids=[one.handle for one in found], now=now)
     _count_use(reader.tx, {one.part for one in found})
 
 
 def _count_use(tx: Tx, partitions: Collection[int]) -> None:
-    """Counts a use of partitions; see `read.facts.version`."""
+    """Counts one use in each of these partitions; `read.facts.version` returns the counts."""
     if partitions:
         rows(tx, _COUNT_USE, parts=sorted(partitions))
 
 
 def store_decay(tx: Tx, lives: Iterable[tuple[Living, Life]]) -> set[int]:
-    """Stores the decayed usage of nodes; returns the keys of those that entered or left the archive.
+    """Stores the usage records of nodes after decay; returns the keys of nodes that entered or left the archive.
 
-    A node that was used or corrected since it was read is left alone.
+    A node that was used or corrected since it was read is skipped.
     """
     wanted = {was.key: (was, life) for was, life in lives}
     there = {row[0]: _life(row[1:]) for some in chunks(sorted(wanted)) for row in rows(tx, _LIVES, keys=some)}

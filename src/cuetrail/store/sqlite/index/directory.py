@@ -1,7 +1,7 @@
 """The directory of a derived index: a lock, a checked state file, and checksums of its data files.
 
-The state names the last change applied. A process that finds it missing, torn, old or contradicted by the data files
-rebuilds the index from `memory.db`; damage in here is never an error for the user.
+The state file names the last change that the index contains. If the file is missing, damaged, too old or contradicted
+by the data files, the index is rebuilt from `memory.db`; damage in here is never an error for the user.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _BLOCK = 2**22
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The memory, layout, last change and data files of an index: name -> (size, mtime_ns, hash)."""
+    """The content of a state file: the memory (`epoch`) and file layout of an index, the number and random mark of the
+    last change it contains, the folder of its data files, and these files: name -> (size, mtime_ns, hash).
+    """
 
     epoch: str
     layout: str
@@ -46,7 +48,7 @@ class State:
 
 
 class IndexDir:
-    """The directory of one index. Data lives in a numbered folder; a rebuild makes the next one and switches to it."""
+    """The directory of one index. Data files are in a numbered folder; a rebuild makes the next and switches to it."""
 
     def __init__(self, path: Path, wait_seconds: float | None = None) -> None:
         self.path = path
@@ -69,7 +71,10 @@ class IndexDir:
             self.release()
 
     def acquire(self, wait: bool = True) -> bool:
-        """Takes the lock; returns False if it is not free and `wait` is False. Raises Busy after a long wait."""
+        """Takes the lock and returns True; returns False at once if it is not free and `wait` is False.
+
+        Raises Busy after a long wait, MemoryError_ if the directory cannot be written.
+        """
         try:
             return self._acquire(wait)
         except OSError as error:
@@ -94,7 +99,9 @@ class IndexDir:
         return True
 
     def _taken(self, seconds: float) -> bool:
-        """Tries for so many seconds to take the lock. A note tells its holder that another process waits."""
+        """Tries to take the lock for up to `seconds`; returns False if it is not free. While it waits, the file
+        `wanted` tells the holder so.
+        """
         if not self._threads.acquire(blocking=False):
             if seconds:
                 self._wanted.touch()
@@ -120,7 +127,7 @@ class IndexDir:
         self._threads.release()
 
     def is_wanted(self) -> bool:
-        """True if another process waits for the lock, or waited since the last call."""
+        """True if another thread or process asked for the lock since it was last taken."""
         return self._wanted.exists()
 
     def _make_folder(self) -> None:
@@ -131,7 +138,7 @@ class IndexDir:
         self.path.mkdir(PRIVATE_FOLDER, exist_ok=True)
 
     def read(self) -> tuple[State, CheckedFiles] | None:
-        """Returns the state if it and the data files it names are intact, else None."""
+        """Returns the state and the opened data files if they are intact, else None."""
         try:
             state = self.load()
             if state is None:
@@ -147,27 +154,27 @@ class IndexDir:
         return (state, files) if self.intact(state) else None
 
     def load(self) -> State | None:
-        """Returns the state, or None if it is missing or damaged."""
+        """Returns the state without checking the data files; None if the state file is missing or damaged."""
         try:
             return _parsed(self._state_file.read_bytes())
         except OSError:
             return None
 
     def save(self, state: State) -> None:
-        """Writes the state so that a reader sees the old one or the new one, never half."""
+        """Writes the state file atomically: a reader sees the old one or the new one, never half."""
         body = json.dumps(asdict(state)).encode()
         write_atomically(self._state_file, xxhash.xxh3_64_hexdigest(body).encode() + b"\n" + body)
 
     def dirty(self) -> bool:
-        """True if a process died between changing data files and saving the state."""
+        """True if data files were changed and the state was not saved since, because a process died in between."""
         return (self.path / "dirty").exists()
 
     def mark_dirty(self) -> None:
-        """Notes that the data files are about to change."""
+        """Records on disk that the index's data files are about to change."""
         write_atomically(self.path / "dirty", b"")
 
     def mark_clean(self) -> None:
-        """Notes that the state describes the data files again."""
+        """Records on disk that the state file describes the data files again: the opposite of `mark_dirty`."""
         (self.path / "dirty").unlink(missing_ok=True)
 
     def next_folder(self) -> str:
@@ -178,7 +185,7 @@ class IndexDir:
         return name
 
     def sweep(self, keep: str) -> None:
-        """Deletes files left by earlier builds and dead processes."""
+        """Deletes the folders of earlier builds, all but `keep`, and temporary files of dead processes."""
         for old in self.path.iterdir():
             if old.is_dir() and old.name != keep:
                 shutil.rmtree(old, ignore_errors=True)
@@ -186,7 +193,7 @@ class IndexDir:
                 old.unlink(missing_ok=True)
 
     def wipe(self) -> None:
-        """Deletes everything except the lock."""
+        """Deletes all files and folders of the index except the lock file."""
         for old in self.path.iterdir():
             if old.is_dir():
                 shutil.rmtree(old, ignore_errors=True)
@@ -194,17 +201,17 @@ class IndexDir:
                 old.unlink(missing_ok=True)
 
     def describe(self, folder: str, name: str) -> tuple[int, int, str]:
-        """Returns size, modification time and hash of a data file."""
+        """Returns size, modification time and hash of a data file, for `State.files`."""
         place = str(self.path / folder / name)
         found, digest = _stat(place), _hash(place)
         self._hashed[place] = (found, digest)
         return (*found[:2], digest)
 
     def intact(self, state: State, thorough: bool = False) -> bool:
-        """True if the data files are as the state says.
+        """True if the data files have the sizes and hashes that the state gives.
 
         A small index is hashed when it is opened, and a file again if its attributes changed. Of a large one only files
-        with another modification time than noted are hashed, unless `thorough` (doctor) asks for all.
+        with another modification time than the state gives are hashed, unless `thorough` (doctor) asks for all.
         """
         small = sum(size for size, _, _ in state.files.values()) <= FULL_CHECK_BYTES
         known, self._hashed = self._hashed, {}
@@ -226,7 +233,9 @@ class IndexDir:
 
 @contextlib.contextmanager
 def rebuilding(index: IndexDir) -> Iterator[None]:
-    """Rebuilds in an empty directory. If that fails too the cause lies outside, and the error says so."""
+    """Empties the directory for a rebuild in the block. If that fails too, the cause is not the index: raises
+    MemoryError_, which says what to do.
+    """
     try:
         index.wipe()
         yield
@@ -238,7 +247,7 @@ def rebuilding(index: IndexDir) -> Iterator[None]:
 
 
 def unwritable(path: Path, error: Exception) -> MemoryError_:
-    """Returns the error for an index that cannot be written; searching needs it."""
+    """Returns the error to raise if an index, which searches need, cannot be written."""
     return MemoryError_(f"the index in {path} cannot be written ({error}): make room or make the folder writable")
 
 
@@ -269,7 +278,7 @@ def _hash(place: str) -> str:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replaces a file by a new version that is on disk before it becomes visible."""
+    """Replaces a file by one with this content, which is on disk before it becomes visible."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     with temporary.open("wb") as file:
         file.write(data)

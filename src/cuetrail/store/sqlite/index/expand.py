@@ -1,4 +1,8 @@
-"""One level of spreading activation: strongest edges first, and only as far as one could still matter."""
+"""One level of spreading activation: reads the edges of frontier nodes, strongest first, until none further could
+matter.
+
+The frontier are the nodes that the activation reached last; `store.graph` defines the computation.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,9 @@ from cuetrail.store.sqlite.reader import Reader, content_filter, label_numbers
 TOGETHER = 256
 
 Row = tuple[Any, ...]
-"""A row of the adjacency table: rank, plain id and key of the other end, key and direction of the edge; if several
-partitions are visible, also the partition of the other end, and the plain id and the partition of the edge.
+"""A row of the adjacency table: rank (negative weight of the edge), plain id and key of the neighbour, key and
+direction of the edge; if several partitions are visible, also the partition of the neighbour, and the plain id and
+partition of the edge.
 """
 RANK, OTHER_ID, OTHER, EDGE, OUTGOING, OTHER_PART, EDGE_ID, EDGE_PART = range(8)
 
@@ -38,10 +43,10 @@ _ASIDE = f"SELECT EXISTS (SELECT 1 FROM {_QUARANTINE}), EXISTS (SELECT 1 FROM {_
 
 
 class Incident:
-    """The edges from the frontier to neighbours that pass its filters, and their tag similarity.
+    """Reads the edges from the frontier to neighbours that pass its filters, and computes their tag similarity.
 
-    `same` is the column that identifies a node of `visited`, one set per seed: if only one partition is visible, the
-    plain id.
+    `apart` has one set of visited nodes per seed, and `same` is the column to look up in it: the neighbour's key, or
+    its plain id if only one partition is visible.
     """
 
     def __init__(self, reader: Reader, level: Frontier) -> None:
@@ -53,18 +58,18 @@ class Incident:
             self.apart = [frozenset(reader.keys(seen).values()) for seen in level.visited]
         self._tests, self._filters = self._conditions(level.where)
         self._columns = f"{_COLUMNS}, n.part, e.id, e.part" if self.several else _COLUMNS
-        self._told = _EDGE if self.several else ""
+        self._joins = _EDGE if self.several else ""
         # Reading the node costs more than the rest of a row, so it is read only if a filter needs it.
         where = level.where
         narrowed = where.kinds or where.with_text or where.since is not None or where.until is not None
         if self.several or not reader.all or narrowed:
-            self._told += _NODE
+            self._joins += _NODE
             self._tests += f" AND {reader.among('n.part')}"
         # Few tags occur very often.
         self._fits: dict[str | None, float] = {}
 
     def _conditions(self, where: Where) -> tuple[str, list[Any]]:
-        """Returns the conditions on a row: it is visible, and the node it leads to passes the filters."""
+        """Returns a SQL condition that is true for visible edges whose neighbour passes the filters, and its values."""
         tests, values = content_filter(where, "a.other")
         tests.append(self.reader.among("a.part"))
         aside = self.reader.ids.once(_ASIDE)
@@ -77,17 +82,20 @@ class Incident:
     # --- of many nodes with few edges
 
     def together(self, asked: list[Any]) -> Iterator[Row]:
-        """Yields the edges of several nodes, each with the number of its node at the end, in any order.
+        """Yields the edges of several nodes, in any order. The last column of a row is the number of its node.
 
-        `asked` lists, for each node, a number, its key, and the rank below which its edges matter.
+        `asked` is a flat list with a number, the key and a rank limit for each node. Only edges ranked below the limit
+        are read.
         """
-        columns, tables = f"{self._columns}, s.number", f"s CROSS JOIN adjacency a{self._told}"
+        columns, tables = f"{self._columns}, s.number", f"s CROSS JOIN adjacency a{self._joins}"
         where = "a.node = s.node AND a.rank < s.below"
         return self._each(asked, columns, tables, where, [])
 
     def tagged(self, asked: list[Any]) -> Iterator[Row]:
-        """Yields the edges with a tag of the query, once per such tag. The last column but one counts their tags."""
-        columns, tables = f"{self._columns}, t.size, s.number", f"{_TAGGED}{self._told}"
+        """Yields the edges of `together` that have a tag of the query, once for each such tag. The last column but one
+        is the number of all tags of the edge.
+        """
+        columns, tables = f"{self._columns}, t.size, s.number", f"{_TAGGED}{self._joins}"
         # Labels come before the nodes in the join, so that each is looked up once.
         tables = f"labels l CROSS JOIN s CROSS JOIN {tables}"
         where = f"l.what = 't' AND l.name IN ({marks(len(self.tags))}) AND t.label = l.label"
@@ -102,7 +110,7 @@ class Incident:
     # --- of a hub
 
     def fits(self, row: Row) -> float:
-        """Returns the tag similarity of an edge of `lists` to the query."""
+        """Returns the similarity of an edge's tags to the query's tags. `row` is from one of `lists`."""
         if not self.tags:
             return 1.0
         packed = row[-1]
@@ -116,7 +124,7 @@ class Incident:
         return list(label_numbers(self.reader.db, "t", self.tags).values())
 
     def lists(self, key: int) -> Iterator[tuple[float, Rows]]:
-        """Returns lists that together contain all edges of a node, each with the highest tag similarity in it."""
+        """Yields lists that together contain all edges of a node, each with the highest tag similarity in it."""
         best = 1.0
         if self.tags:
             yield from sorted(self._by_tag(key), key=lambda pair: -pair[0])
@@ -138,28 +146,30 @@ class Incident:
                     yield best, Rows(self.reader, query, (label, key, size), self._filters)
 
     def _hub(self, tables: str) -> str:
-        """Returns the rows of these tables, with the tags of the edge at the end if they matter."""
+        """Returns the beginning of a query on these tables: the columns of a row, with the tags of the edge at the end
+        if the query has tags.
+        """
         if not self.tags:
-            return f"SELECT {self._columns} FROM {tables}{self._told}"
+            return f"SELECT {self._columns} FROM {tables}{self._joins}"
         edge = "" if self.several else _EDGE
-        return f"SELECT {self._columns}, e.tags FROM {tables}{edge}{self._told}"
+        return f"SELECT {self._columns}, e.tags FROM {tables}{edge}{self._joins}"
 
 
 @lru_cache(1_000)
 def _query(nodes: int, columns: str, tables: str, where: str) -> str:
-    """Returns a query for so many nodes. Equal strings reuse the prepared statement."""
+    """Returns the text of a query for `nodes` nodes. Equal texts reuse the prepared statement."""
     places = ",".join(["(?,?,?)"] * nodes)
     return f"WITH s (number, node, below) AS (VALUES {places}) SELECT {columns} FROM {tables} WHERE {where}"
 
 
 class Rows:
-    """A list of edges, by weight, then by the id of the other end."""
+    """The edges of one node, perhaps only those with a certain tag, by weight, then by neighbour id; read on demand."""
 
     def __init__(self, reader: Reader, query: str, values: tuple[Any, ...], filters: list[Any]) -> None:
         self._db, self._query, self._values, self._filters = reader.db, query, values, filters
 
     def after(self, rank: float) -> Any:
-        """Returns a cursor on the rows after this rank."""
+        """Returns a database cursor on the edges with a rank above this one, that is the weaker edges."""
         return self._db.execute(self._query, (*self._values, rank, *self._filters))
 
 
@@ -174,18 +184,19 @@ def degrees(reader: Reader, keys: Sequence[int]) -> dict[int, int]:
 
 
 def edge_details(reader: Reader, keys: Sequence[int]) -> dict[int, tuple[str, str, float | None, str | None]]:
-    """Returns plain id, kind, weight and packed tags of edges."""
+    """Returns plain id, kind, weight and packed tags of edges, by key."""
     found = {}
     for start in range(0, len(keys), TOGETHER):
         given = filled(keys[start : start + TOGETHER])
         query = f"SELECT key, id, kind, weight, tags FROM edges WHERE key IN ({marks(len(given))})"
-        for key, *told in reader.db.execute(query, given):
-            found[key] = tuple(told)
+        for key, *details in reader.db.execute(query, given):
+            found[key] = tuple(details)
     return found
 
 
 def filled(values: Sequence[Any], width: int = 1) -> list[Any]:
-    """Pads the values with None to one of a few sizes, so that each statement is prepared only once.
+    """Returns the values, padded with None to one of a few sizes, so that each statement is prepared only once. `width`
+    is the number of values that belong together.
 
     >>> filled([7, 8, 9, 10, 11]), len(filled(range(9), 3))
     ([7, 8, 9, 10, 11, None, None, None], 12)
@@ -197,7 +208,7 @@ def filled(values: Sequence[Any], width: int = 1) -> list[Any]:
 
 @lru_cache(maxsize=10_000)
 def unpacked(packed: str | None) -> tuple[str, ...]:
-    """Returns the tags of an edge."""
+    """Returns the tags of an edge from the packed form in which they are stored."""
     return tuple(json.loads(packed)) if packed else ()
 
 
@@ -210,15 +221,15 @@ HUB, SPARE = 300, 16
 NEARLY = 1 - 1e-9
 
 Step = tuple[float, str, str, Row]
-"""Negative energy, plain ids of the neighbour and (if several partitions are visible) of the edge, and the row: sorted,
-the best comes first.
+"""A possible step to a neighbour: negative energy, plain ids of the neighbour and (if several partitions are visible)
+of the edge, and the row. Sorted, the best step comes first.
 """
 Offer = tuple[str, float, Row]
-"""The neighbour's id in this scope, the energy that arrives there, and the row."""
+"""A neighbour offered to a frontier node: its id in this scope, the energy that arrives, and the row of the edge."""
 
 
 def expand(reader: Reader, level: Frontier) -> Expanded:
-    """Returns the candidates of every frontier node; see `store.graph`."""
+    """Returns the neighbours that energy can flow to from each frontier node; see `store.graph`."""
     keys = _keys(reader, level)
     counts = degrees(reader, list(keys.values()))
     edges, wanted = Incident(reader, level), level.wanted()
@@ -243,7 +254,7 @@ def expand(reader: Reader, level: Frontier) -> Expanded:
 
 
 def _keys(reader: Reader, level: Frontier) -> dict[str, int]:
-    """Returns the keys of frontier nodes. Keys are never reused, so those known from the previous level still hold."""
+    """Returns the keys of frontier nodes by id. Keys are never reused, so those of the previous level are right."""
     known = {node.id: level.known[node.id] for node in level.nodes if node.id in level.known}
     new = [node.id for node in level.nodes if node.id not in known]
     return known | reader.keys(new) if new else known
@@ -256,7 +267,7 @@ _Small = tuple[int, int, float, int, frozenset[Any], list[Step]]
 
 
 def _take_together(edges: Incident, level: Frontier, nodes: Sequence[_Small]) -> None:
-    """Adds every step from these nodes that transmits enough energy."""
+    """Adds, for each of these frontier nodes, all steps to neighbours that transmit enough energy to its list."""
     tags, floor, sim = level.tags, level.tag_sim_floor, 1.0
     at = {node[0]: node for node in nodes}
     if tags:
@@ -277,9 +288,10 @@ def _take_together(edges: Incident, level: Frontier, nodes: Sequence[_Small]) ->
 
 
 def _asked(nodes: Sequence[_Small], level: Frontier, sim: float) -> list[Any]:
-    """Returns number, key and rank limit of each node, one after another in a flat list: parameters of a query.
+    """Returns the parameters of `Incident.together`: number, key and rank limit of each node, in a flat list.
 
-    A rank is a negative weight. Only an edge ranked below the limit can transmit enough at this similarity.
+    A rank is a negative weight. Only an edge ranked below the limit transmits enough energy at the tag similarity
+    `sim`.
     """
     asked: list[Any] = []
     for number, key, energy, degree, _, _ in nodes:
@@ -288,7 +300,7 @@ def _asked(nodes: Sequence[_Small], level: Frontier, sim: float) -> list[Any]:
 
 
 def _take(edges: Incident, level: Frontier, at: Mapping[int, _Small], rows: Iterable[Row], sim: float) -> None:
-    """Adds the steps along rows of one tag similarity. Their last column is the number of the frontier node."""
+    """Adds steps along rows of the tag similarity `sim` to their frontier nodes, whose number is the last column."""
     same, several, least = edges.same, edges.several, level.min_activation
     for row in rows:
         _, _, energy, degree, apart, steps = at[row[-1]]
@@ -302,7 +314,7 @@ def _take(edges: Incident, level: Frontier, at: Mapping[int, _Small], rows: Iter
 
 
 class _Pick:
-    """The best steps from one frontier node, of the rows read so far.
+    """Collects the best steps from one hub, a frontier node with many edges, in `steps`.
 
     `least` is the energy a further step needs; with exactly that energy, its neighbour's id must not come after `last`.
     """
@@ -319,16 +331,14 @@ class _Pick:
         self._news = 0
 
     def take(self, ceiling: float, rows: Rows) -> None:
-        """Adds rows, by weight, until none further could matter; none of them has a higher tag similarity than the
-        ceiling.
-        """
+        """Adds edges by weight until none further could matter; `ceiling` is their highest tag similarity."""
         after: float | None = BEFORE_ALL
         while after is not None:
             with contextlib.closing(rows.after(after)) as cursor:
                 after = self._take(ceiling, cursor)
 
     def _take(self, ceiling: float, rows: Iterable[Row]) -> float | None:
-        """Adds rows and returns the rank after which to continue, None at the end."""
+        """Adds rows and returns the rank after which to continue reading; None if no further row could matter."""
         energy, degree, apart, same, floor = self.energy, self.degree, self.apart, self.same, self.min_activation
         for row in rows:
             most = transfer(energy, -row[RANK], degree, ceiling)
@@ -359,12 +369,12 @@ class _Pick:
                 self.last = max(id_ for most, id_ in self._most.values() if most == self.least)
 
 
-# --- what becomes of them
+# --- from steps to candidates
 
 
 def _offered(reader: Reader, found: list[list[Step]], wanted: list[int]) -> tuple[list[list[Offer]], dict[int, str]]:
-    """Returns steps as offers, each neighbour once, by its best edge, and the ids of edges where plain ids are
-    ambiguous.
+    """Returns the best steps of each frontier node as offers, each neighbour once, by its best edge; and the ids of
+    edges in this scope by key, if several partitions are visible.
     """
     rows = [step[3] for steps in found for step in steps] if len(reader.parts) > 1 else []
     others = reader.ids.names((row[OTHER], row[OTHER_ID], row[OTHER_PART]) for row in rows)
@@ -384,12 +394,12 @@ def _offered(reader: Reader, found: list[list[Step]], wanted: list[int]) -> tupl
 
 
 _Tie = tuple[dict[int, Step], Step]
-"""The best steps by neighbour, and others that are equally good."""
+"""The best steps of a frontier node by neighbour, and another step that is as good as one of them."""
 
 
 def _best(steps: list[Step], most: int, ties: list[_Tie]) -> dict[int, Step]:
-    """Returns the first of the sorted steps to each of at most `most` neighbours. Other edges to one of them that pass
-    on equal energy are added to `ties`.
+    """Returns the first of the sorted steps to each of at most `most` neighbours, by the neighbour's key. Other edges
+    to one of them that transmit equal energy are appended to `ties`.
     """
     best: dict[int, Step] = {}
     for step in steps:
@@ -405,7 +415,7 @@ def _best(steps: list[Step], most: int, ties: list[_Tie]) -> dict[int, Step]:
 
 
 def _settle(reader: Reader, ties: list[_Tie]) -> None:
-    """Chooses, of equally good parallel edges, the one with the lower id; only for these ids are read."""
+    """Replaces, of equally good parallel edges, the chosen one by the one with the lowest id, which is read here."""
     steps = [step for best, other in ties for step in (other, best[other[3][OTHER]])]
     ids = edge_details(reader, list({step[3][EDGE] for step in steps}))
     for best, step in ties:
@@ -413,13 +423,13 @@ def _settle(reader: Reader, ties: list[_Tie]) -> None:
 
 
 def _candidates(reader: Reader, taken: list[list[Offer]], names: dict[int, str]) -> tuple[tuple[Candidate, ...], ...]:
-    """Turns offers into candidates: the edges are read only now, for those that are taken."""
-    told = edge_details(reader, list({row[EDGE] for offers in taken for _, _, row in offers}))
+    """Turns the offers that each frontier node takes into candidates. Only the edges of these are read."""
+    details = edge_details(reader, list({row[EDGE] for offers in taken for _, _, row in offers}))
     made = []
     for offers in taken:
         some = []
         for id_, energy, row in offers:
-            edge, kind, weight, tags = told[row[EDGE]]
+            edge, kind, weight, tags = details[row[EDGE]]
             edge = names.get(row[EDGE], edge)
             # Made like a plain tuple, which takes half of the time.
             some.append(tuple.__new__(Candidate, (id_, energy, edge, kind, weight, unpacked(tags), row[OUTGOING] == 1)))

@@ -1,8 +1,8 @@
-"""The label index: the tags and buckets of every node, in step with `memory.db`.
+"""The label index: the tags and buckets of every node, updated from `memory.db`. A label is a tag or a bucket.
 
-A base of columns lies on disk; each process reads the changes since it was written from `memory.db` into memory. When
-they become many, a new base replaces the old one. A small memory has no base: all of it is read. The first walk makes
-the base, so memories without walks never pay for it.
+The base, a file of columns, has the state after one change; each process reads later changes from `memory.db` into
+memory. When they become many, a new base replaces the old one. A small memory has no base: all of it is read. The first
+tag walk makes the base, so memories without tag walks never need the time for it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ROWS = f"""SELECT n.key, n.part, n.kind, n.at, ifnull(n.simhash, 0), n.labels,
 
 
 def merge_rows(pieces: Sequence[NodeRows]) -> NodeRows:
-    """Merges rows of several pieces, by key."""
+    """Returns the rows of several tables as one, sorted by key."""
     whole = pieces[0]
     if len(pieces) > 1:
         joint = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in (*COLUMNS, "codes")}
@@ -63,7 +63,7 @@ def merge_rows(pieces: Sequence[NodeRows]) -> NodeRows:
 
 
 def read_rows(db: sqlite3.Connection, runs: Runs = EVERYTHING, progress: Progress | None = None) -> NodeRows:
-    """Reads the nodes of these ranges of keys that have labels from `memory.db`."""
+    """Reads the nodes that have labels and whose keys lie in these ranges from `memory.db`."""
     reader = _RowReader(db)
     pieces = [_rows_from((), ())]
     done = 0
@@ -82,7 +82,7 @@ def _batches(db: sqlite3.Connection, runs: Runs) -> Iterator[list[tuple[Any, ...
 
 
 class _RowReader:
-    """Turns rows of `memory.db` into columns, and caches the codes of labels."""
+    """Converts rows of the ROWS query to columns, with a cache of label codes (see `label_search`)."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
@@ -113,7 +113,7 @@ class _RowReader:
 
 
 def _rows_from(rows: Sequence[tuple[Any, ...]], labels: Sequence[Collection[int | None]]) -> NodeRows:
-    """Returns the columns of rows of the ROWS query, with the codes of each."""
+    """Returns rows of the ROWS query as columns; `labels` has the label codes of each row."""
     kinds = {kind: label_kind_code(kind) for kind in {row[2] for row in rows}}
     levels = ((n, row[7]) for n, row in enumerate(rows) if row[7] is not None)
     flags = np.array([row[6] for row in rows], np.uint8)
@@ -137,7 +137,7 @@ SHARE = 100
 
 
 class LabelIndex:
-    """Keeps the labels in step with `memory.db`."""
+    """Updates the label index from `memory.db` and opens views of it."""
 
     def __init__(self, directory: Path, db: Database) -> None:
         self.dir = IndexDir(directory)
@@ -146,11 +146,13 @@ class LabelIndex:
         db.on_close(self.close)
 
     def close(self) -> None:
-        """Releases the mapped file."""
+        """Releases the memory-mapped file of the index."""
         self.opened = None
 
     def view_at(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None = None) -> LabelView:
-        """Returns the labels after the changes up to `target`, which is the last one that the transaction sees."""
+        """Returns a view with the changes up to `target`, which is the last one that the transaction sees. Writes a new
+        base if that is due.
+        """
         for _ in range(3):
             view = self._followed(db, epoch, target)
             if view is not None:
@@ -165,7 +167,7 @@ class LabelIndex:
         return view
 
     def _followed(self, db: sqlite3.Connection, epoch: str, target: int) -> LabelView | None:
-        """Returns the view updated to the target; None if a base has to be written first."""
+        """Returns the opened view, updated to the change `target`; None if a new base (index file) is needed first."""
         view = self.opened
         if view is None or not _is_open(view, epoch) or (view := _after(db, view, target)) is None:
             view = self._opened(db, epoch)
@@ -174,7 +176,9 @@ class LabelIndex:
         return view
 
     def _opened(self, db: sqlite3.Connection, epoch: str) -> LabelView | None:
-        """Returns a view of the base on disk, or of all of a small memory."""
+        """Returns a view of the base (index file), or of all nodes of a small memory; None if a base must be
+        written.
+        """
         base = self._base(epoch)
         if base is not None:
             state, files, columns = base
@@ -199,13 +203,13 @@ class LabelIndex:
         return map_columns(self.dir.path / state.folder / name, state.extra)
 
     def exists(self) -> bool:
-        """True if there is a base on disk."""
+        """True if the file of the index (its base) is on disk."""
         return self.dir.load() is not None
 
     def catch_up(self, progress: Progress | None = None, erase: bool = False) -> int:
-        """Writes a base if one is due: there is none, much has changed since, or something was forgotten.
+        """Writes a new base if one is due: there is none, much has changed since, or something was forgotten.
 
-        With `erase`, one is due if anything has changed. Returns the number of the last change the base has seen.
+        With `erase`, one is due if anything has changed. Returns the number of the last change that the base contains.
         """
         with self.dir.locked(), self.db.fresh() as db:
             try:
@@ -231,7 +235,7 @@ class LabelIndex:
         return state
 
     def _write(self, db: sqlite3.Connection, rows: NodeRows) -> State:
-        """Replaces the old base by a new one."""
+        """Writes a new base (index file) with these rows, deletes the old one, and returns the new state."""
         epoch, seq = position(db)
         folder = self.dir.next_folder()
         sizes = write_columns(self.dir.path / folder / "columns", build_columns(db, rows))
@@ -242,12 +246,12 @@ class LabelIndex:
         return state
 
     def rebuild(self) -> None:
-        """Rebuilds the base from `memory.db`."""
+        """Writes the file of the index (its base) again, from `memory.db`."""
         with self.dir.locked(), self.db.fresh() as db:
             self._write(db, read_rows(db))
 
     def differs(self) -> bool:
-        """True if the index differs from `memory.db`; for doctor."""
+        """True if the index exists and differs from `memory.db`; for doctor."""
         if not self.exists():
             return False
         with self.dir.locked(), self.db.fresh() as db:
@@ -262,7 +266,7 @@ class LabelIndex:
                 return True
 
     def keys(self) -> set[int]:
-        """Returns every key the index holds; for tests."""
+        """Returns the keys of all nodes in the index; for tests."""
         with self.db.reading() as db:
             view = self.view_at(db, *position(db))
         living = np.delete(view.base.keys, view.dead)
@@ -270,12 +274,12 @@ class LabelIndex:
 
 
 def _is_open(view: LabelView, epoch: str) -> bool:
-    """True if the memory and the base are still those the view was made of."""
+    """True if the view belongs to the memory with this epoch and its file is still the one on disk."""
     return view.epoch == epoch and (view.files is None or view.files.unchanged())
 
 
 def _after(db: sqlite3.Connection, view: LabelView, target: int) -> LabelView | None:
-    """Returns the view with the changes up to the target; None if they are too many, or the log cannot tell."""
+    """Returns the view updated to the change `target`; None if too much changed, or the change log cannot tell."""
     if view.seq >= target:
         return view
     runs = changes_since(db, view.seq, view.mark, vectors=False)
@@ -284,11 +288,11 @@ def _after(db: sqlite3.Connection, view: LabelView, target: int) -> LabelView | 
     seq = head(db)
     dead = np.union1d(view.dead, view.base.rows_in(runs))
     delta = merge_rows([view.delta.without(runs), read_rows(db, runs)])
-    return replace(view, dead=dead, delta=delta, seq=seq, mark=mark_of(db, seq) or 0, codes={}, told={}, _shown={})
+    return replace(view, dead=dead, delta=delta, seq=seq, mark=mark_of(db, seq) or 0, codes={}, stats={}, _shown={})
 
 
 def _is_much(runs: Runs, rows: int, more: int = 0) -> bool:
-    """True if so much changed that a new base is due."""
+    """True if a new base (index file) is due: changed keys and `more` are many compared with its `rows` nodes."""
     return sum(high - low + 1 for low, high in runs) + more > max(FEW, rows // SHARE)
 
 
@@ -323,7 +327,7 @@ _FILE: tuple[tuple[str, type[np.generic], str], ...] = (
 
 
 def build_columns(db: sqlite3.Connection, rows: NodeRows) -> LabelColumns:
-    """Makes the columns of these rows; `db` orders their ids and tells which labels are buckets."""
+    """Returns the columns of a new index file with these rows. `db` orders ids and says which labels are buckets."""
     rows = rows.take(_newest_first(db, rows))
     lengths = np.diff(rows.starts)
     owners = np.repeat(np.arange(len(rows), dtype=np.int32), lengths)
@@ -359,7 +363,7 @@ def build_columns(db: sqlite3.Connection, rows: NodeRows) -> LabelColumns:
 
 
 def _newest_first(db: sqlite3.Connection, rows: NodeRows) -> Ints:
-    """Returns the order of rows by time, newest first, then by id. The index of ids gives their order."""
+    """Returns the row numbers sorted newest first, then by node id."""
     by_id = np.fromiter((key for (key,) in db.execute("SELECT key FROM nodes ORDER BY id, part")), np.int64)
     order = np.argsort(by_id, kind="stable")
     ranks = order[np.searchsorted(by_id, rows.keys, sorter=order)]
@@ -374,13 +378,13 @@ def _bucket_codes(db: sqlite3.Connection) -> Ints:
 
 
 def _width(counts: Ints) -> int:
-    """Returns the width of the narrowest table that leaves few rows out."""
+    """Returns the smallest of WIDTHS such that few rows have more labels; `counts` are the rows' label numbers."""
     few = max(MOST_WIDE, len(counts) // WIDE_SHARE)
     return next((width for width in WIDTHS if np.count_nonzero(counts > width) <= few), WIDTHS[-1])
 
 
 def _places(counts: Ints) -> Ints:
-    """Returns, for each row, the numbers 0, 1, 2 ... up to its count, concatenated."""
+    """Returns, for each row, the numbers from 0 up to its count less one, concatenated."""
     starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else np.zeros(0, np.int64)
     places: Ints = np.arange(int(counts.sum())) - np.repeat(starts, counts)
     return places
@@ -391,7 +395,9 @@ def _most(owners: RowNumbers) -> int:
 
 
 def _inverted(rows: NodeRows, owners: RowNumbers) -> dict[str, Any]:
-    """Returns the rows of each code and partition. Owners are in order, and a stable sort keeps them so."""
+    """Returns the columns that list the rows of nodes by label code and partition. `owners` has the row of each
+    code.
+    """
     parts, places = np.unique(rows.parts, return_inverse=True)
     lists = rows.codes.astype(np.int64) * max(len(parts), 1) + places[owners]
     order = np.argsort(lists, kind="stable")
@@ -406,8 +412,8 @@ def _inverted(rows: NodeRows, owners: RowNumbers) -> dict[str, Any]:
 
 
 def _beside(starts: Ints, carriers: RowNumbers, forward: NDArray[np.int32]) -> dict[str, Any]:
-    """Returns copies of the label codes of all rows in short lists (`near`), and where each list begins there
-    (`list_near`, -1 for a long list).
+    """Returns the columns `near`, copies of the label codes of all rows in short lists, and `list_near`, where each
+    list begins there (-1 for a long list).
     """
     lengths = np.diff(starts)
     short = lengths <= max(SHORT, len(forward) // SHORT_SHARE)
@@ -419,7 +425,7 @@ def _beside(starts: Ints, carriers: RowNumbers, forward: NDArray[np.int32]) -> d
 
 
 def write_columns(place: Path, base: LabelColumns) -> dict[str, int]:
-    """Writes the columns to a new file, on disk before anything refers to it; returns the sizes to map it."""
+    """Writes the columns to a new file and waits until it is on disk. Returns the sizes that `map_columns` needs."""
     with place.open("xb") as file:
         for name, kind, _ in _FILE:
             file.write(np.ascontiguousarray(getattr(base, name), kind).data)
@@ -439,7 +445,7 @@ def write_columns(place: Path, base: LabelColumns) -> dict[str, int]:
 
 
 def map_columns(place: Path, sizes: Mapping[str, int]) -> LabelColumns:
-    """Maps the file's columns. Raises ValueError or KeyError if the file does not match `sizes`."""
+    """Returns the columns of a file, memory-mapped. Raises ValueError or KeyError if it does not match `sizes`."""
     data = np.asarray(np.memmap(place, np.uint8, "r"))
     found: dict[str, Any] = {}
     start = 0
@@ -462,7 +468,7 @@ def _size(count: str, sizes: Mapping[str, int]) -> int:
 
 
 def no_columns() -> LabelColumns:
-    """Returns columns without rows."""
+    """Returns the columns of an index without nodes."""
     zero: dict[str, Any] = {name: np.zeros(_size(count, _NONE), kind) for name, kind, count in _FILE}
     zero["forward"] = zero["forward"].reshape(0, _NONE["width"])
     zero["near"] = zero["near"].reshape(_NONE["width"], 0)
@@ -476,7 +482,7 @@ _NONE: Mapping[str, int] = {
 
 
 def differ(one: NodeRows, other: NodeRows) -> bool:
-    """True if two sets of rows differ; the order of a row's codes does not count."""
+    """True if two tables of rows differ; the order of a row's codes does not count."""
     if len(one) != len(other) or len(one.codes) != len(other.codes):
         return True
     if any(not np.array_equal(getattr(one, name), getattr(other, name)) for name in (*COLUMNS, "starts")):
@@ -490,7 +496,7 @@ def _sorted_codes(rows: NodeRows) -> NDArray[np.int32]:
 
 
 def _as_rows(base: LabelColumns) -> NodeRows:
-    """Returns all rows of the columns, sorted by key."""
+    """Returns the nodes of the index file with their label codes, sorted by key."""
     codes = np.repeat(base.list_codes, np.diff(base.list_starts))
     order = np.argsort(base.carriers, kind="stable")
     lengths = np.bincount(base.carriers, minlength=len(base))

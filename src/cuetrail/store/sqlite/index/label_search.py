@@ -1,9 +1,13 @@
-"""The exact best nodes that share tags or buckets, found without reading most of them.
+"""The tag walk: the best nodes that share labels (tags or buckets) with others, found exactly without reading most
+nodes.
 
-A node's value is at most `ceiling` times the weights of the labels it shares. Labels are processed from the heaviest
-on: all nodes with a few of them, then with more. A node with none of the labels processed so far can only share lighter
-ones, and no more of them than any node has; once that is worth less than the last of the best found, no remaining node
-can enter.
+A label's code is twice its number in the table of labels, plus 1 for a temporal tag. Only even codes are joining codes:
+temporal tags filter nodes, but connect none.
+
+A node's value is at most `ceiling` times the sum of weights of the labels it shares. Labels are processed in rounds,
+heaviest first: each round tests all nodes with one of the next labels. A node with none of the labels processed so far
+can only share lighter ones, and no more of them than any node has. Once that is worth less than the last of the best
+found, no remaining node can be among the best.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ from cuetrail.store.sqlite.rows import hash64
 from cuetrail.text.normalise import Terms, searchable_text, terms_of
 
 QUARANTINED, ARCHIVED, SILENT, HASHED = 1, 2, 4, 8
-"""Flags of a row. A silent one has nothing to show: no text, or only a heading. A hashed one has a SimHash."""
+"""Flags of a row. A silent node has no text, or only a heading. A hashed node has a SimHash."""
 # The columns with one entry per row.
 COLUMNS = ("keys", "parts", "kinds", "flags", "ats", "hashes")
 Runs = Sequence[tuple[int, int]]
@@ -38,7 +42,7 @@ RowNumbers = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class NodeRows:
-    """Rows by key; the codes of row i are `codes[starts[i] : starts[i + 1]]`, at least one."""
+    """A table of nodes with label codes. The codes of row i are `codes[starts[i] : starts[i + 1]]`, at least one."""
 
     keys: Ints
     parts: NDArray[np.int32]
@@ -62,14 +66,14 @@ class NodeRows:
         return NodeRows(**columns, starts=starts, codes=self.codes[places])
 
     def without(self, runs: Runs) -> NodeRows:
-        """Returns the rows whose keys lie in none of the ranges."""
+        """Returns the rows whose keys lie in none of the ranges. The rows must be sorted by key."""
         kept = np.ones(len(self), np.bool_)
         for low, high in runs:
             kept[np.searchsorted(self.keys, low) : np.searchsorted(self.keys, high, "right")] = False
         return self if kept.all() else self.take(np.flatnonzero(kept))
 
     def sums(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Returns the sum of weights per row; a code beyond the end of `weights` has its last weight."""
+        """Returns each row's sum of the weights of its codes. A code beyond the end of `weights` has the last one."""
         if not len(self):
             return np.zeros(0)
         sums: NDArray[np.float64] = np.add.reduceat(weights.take(self.codes, mode="clip"), self.starts[:-1])
@@ -77,7 +81,9 @@ class NodeRows:
 
 
 class LabelRows(NamedTuple):
-    """The rows with a code in a partition, in order, and for a short list their joining codes by column."""
+    """The numbers of the rows of one partition that have a code, in order. For a short list `codes` has their joining
+    codes, one array column per row; else None.
+    """
 
     part: int
     rows: RowNumbers
@@ -86,11 +92,12 @@ class LabelRows(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelColumns:
-    """The columns. The rows with a code in a partition are one slice of `carriers`, in order; their rows of `forward`
-    are also in `near`, as columns, from `list_near` on, unless that is negative.
+    """The columns of a base, a table of nodes that is memory-mapped from a file, newest node first.
 
-    `forward` has the joining codes of each row, padded with 0; those of a wide row are in `wide_codes`. `most_tags` and
-    `most_buckets` are the maxima over all other rows.
+    The rows with one code in one partition are a slice of `carriers`. `forward` has the joining codes of each row,
+    padded with 0. For short lists these codes are also in `near`, from `list_near` on (negative: a long list). Wide
+    rows, those with more codes than `forward` has columns, have theirs in `wide_codes`. `most_tags` and `most_buckets`
+    are the largest numbers of tags and buckets of a row that is not wide.
     """
 
     keys: Ints
@@ -120,18 +127,18 @@ class LabelColumns:
 
     @cached_property
     def wide(self) -> NodeRows:
-        """Returns the wide rows with their joining codes."""
+        """Returns the wide rows, which have too many label codes for `forward`, with their joining codes."""
         columns: Any = {name: getattr(self, name)[self.wide_rows] for name in COLUMNS}
         return NodeRows(**columns, starts=self.wide_starts, codes=self.wide_codes)
 
     @cached_property
     def part_counts(self) -> dict[int, int]:
-        """Returns the number of rows of each partition."""
+        """Returns the number of nodes in the index, by partition."""
         parts, counts = np.unique(self.parts, return_counts=True)
         return dict(zip(parts.tolist(), counts.tolist(), strict=True))
 
     def pieces(self, code: int) -> list[LabelRows]:
-        """Returns the rows with the code, by partition."""
+        """Returns the rows of nodes that have a label code, one `LabelRows` per partition."""
         if code not in self._pieces:
             first, last = np.searchsorted(self.list_codes, [code, code + 1]).tolist()
             self._pieces[code] = [self._piece(number) for number in range(first, last)]
@@ -144,7 +151,7 @@ class LabelColumns:
         return LabelRows(int(self.list_parts[number]), rows, codes)
 
     def rows_of(self, keys: Ints) -> RowNumbers:
-        """Returns the rows with these keys; unknown keys are left out."""
+        """Returns the numbers of the rows with these keys; unknown keys are left out."""
         if not len(self):
             return np.zeros(0, np.int32)
         places = np.searchsorted(self.keys, keys, sorter=self.by_key).clip(max=len(self) - 1)
@@ -152,7 +159,7 @@ class LabelColumns:
         return rows[np.equal(self.keys[rows], keys)]
 
     def rows_in(self, runs: Runs) -> RowNumbers:
-        """Returns the rows whose keys lie in one of the ranges."""
+        """Returns the numbers of the rows whose keys lie in one of the ranges."""
         if not len(self):
             return np.zeros(0, np.int32)
         bounds = np.array([(low, high + 1) for low, high in runs], np.int64).ravel()
@@ -161,14 +168,16 @@ class LabelColumns:
         return np.concatenate([np.zeros(0, np.int64), *pieces]).astype(np.int32)
 
     def codes_of(self, rows: RowNumbers) -> NDArray[np.int32]:
-        """Returns the joining codes of these rows, concatenated."""
+        """Returns the label codes, without those of temporal tags, of these rows, concatenated."""
         plain = self.forward[rows].ravel()
         wide = self.wide.take(np.flatnonzero(np.isin(self.wide_rows, rows)))
         return np.concatenate([plain[plain != 0], wide.codes])
 
 
 class LabelStats(NamedTuple):
-    """A label in use: its code, the rows of the base that have it, their number, and its idf."""
+    """A label in use: its code, the rows of the base that have it, the number of these rows, and its inverse document
+    frequency (idf) in the scope.
+    """
 
     code: int
     pieces: list[LabelRows]
@@ -178,7 +187,9 @@ class LabelStats(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabelView:
-    """The labels at one change: the base without the rows that changed since (`dead`), and those rows (`delta`)."""
+    """The label index after one change: the rows of the base except `dead` ones, which changed since it was written,
+    and the changed nodes as they are now (`delta`).
+    """
 
     base: LabelColumns
     dead: RowNumbers
@@ -190,11 +201,13 @@ class LabelView:
     # Codes of labels, filled on demand; None for an unused label.
     codes: dict[Label, int | None] = field(default_factory=dict)
     # For each set of partitions (None: all) the labels asked for so far; None for an unused label.
-    told: dict[tuple[int, ...] | None, dict[Label, LabelStats | None]] = field(default_factory=dict)
+    stats: dict[tuple[int, ...] | None, dict[Label, LabelStats | None]] = field(default_factory=dict)
     _shown: dict[int, NDArray[np.bool_] | None] = field(default_factory=dict)
 
     def shown(self, hidden: int) -> NDArray[np.bool_] | None:
-        """Returns a mask of the rows of the base that are alive and have none of these flags; None: all rows."""
+        """Returns a mask of the rows of the index file that are still right and have no flag of `hidden`; None: all
+        rows.
+        """
         if hidden not in self._shown:
             shown = self.base.flags & np.uint8(hidden) == 0
             shown[self.dead] = False
@@ -203,7 +216,7 @@ class LabelView:
 
 
 def label_kind_code(kind: str) -> int:
-    """Returns a 64-bit number for a kind; collisions do not occur in practice."""
+    """Returns a 64-bit hash of a kind of nodes, as the column `kinds` stores it."""
     return hash64(kind.encode())
 
 
@@ -225,9 +238,9 @@ Column = Callable[[str], NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """An attraction: the weight of each label, and the value of a sum of weights on a node.
+    """A ranking rule: each shared label has a weight, and `worth` turns a node's sum of weights into its value.
 
-    `worth` maps the sums of nodes to their values, at most `ceiling` times the sums.
+    `worth` also gets a function that returns a column of the nodes. A value is at most `ceiling` times the sum.
     """
 
     weights: Mapping[Label, float]
@@ -237,19 +250,21 @@ class Pull:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """(key, value) of nodes of the base, in order, and the values of other nodes by key, which are ordered by id."""
+    """The best nodes found: `base` has (key, value) of nodes of the base, best first; `others` has values by key of
+    nodes outside its order, which the caller sorts in.
+    """
 
     base: list[tuple[int, float]]
     others: dict[int, float]
 
 
 def by_rarity(weights: Mapping[Label, float]) -> Pull:
-    """Returns the attraction whose value is the sum of the weights."""
+    """Returns the ranking rule by which a node is worth the sum of the weights of its labels."""
     return Pull(weights, 1.0, lambda sums, _: sums)
 
 
 def by_gravity(seed: WalkSeed) -> Pull:
-    """Returns the attraction of one anchor; equals `formulas.gravity`, on many nodes at once."""
+    """Returns the ranking rule by attraction to one seed: that of `formulas.gravity`, for many nodes at once."""
 
     def worth(sums: Floats, column: Column) -> Floats:
         hours = np.abs(column("ats").astype(np.float64) - seed.at) / HOUR
@@ -263,7 +278,9 @@ def by_gravity(seed: WalkSeed) -> Pull:
 
 
 class LabelWalk:
-    """One walk over one view, for a set of visible partitions (None: all)."""
+    """One tag walk on one view, in the partitions `parts` (None: all). `labels` are those that nodes may share, `where`
+    filters the nodes.
+    """
 
     def __init__(
         self,
@@ -276,26 +293,26 @@ class LabelWalk:
         self.view, self.base, self.where = view, view.base, where
         self.parts = None if parts is None else list(parts)
         self.codes = _codes(db, view, [label for condition in _conditions(where) for label in condition])
-        self.told = self._told(db, dict.fromkeys(labels))
+        self.stats = self._stats(db, dict.fromkeys(labels))
         self.shown = self._shown()
         self.loose = [rows for rows in (self._wide(), self._passing(view.delta)) if len(rows)]
 
     def idfs(self) -> dict[Label, float]:
-        """Returns the idf of each label in this scope; unused labels are left out."""
-        return {label: told.idf for label, told in self.told.items()}
+        """Returns the inverse document frequency of each label in the visible partitions, without unused labels."""
+        return {label: stats.idf for label, stats in self.stats.items()}
 
-    def _told(self, db: sqlite3.Connection, labels: Iterable[Label]) -> dict[Label, LabelStats]:
-        """Returns the statistics of the labels in use here, computed once per view and set of partitions."""
-        known = self.view.told.setdefault(None if self.parts is None else tuple(self.parts), {})
+    def _stats(self, db: sqlite3.Connection, labels: Iterable[Label]) -> dict[Label, LabelStats]:
+        """Returns the statistics of those labels that visible nodes have, from a cache of the view."""
+        known = self.view.stats.setdefault(None if self.parts is None else tuple(self.parts), {})
         missing = [label for label in labels if label not in known]
         if missing:
             codes = _codes(db, self.view, missing)
             known.update(dict.fromkeys(missing))
-            known.update(self._carried(codes))
-        return {label: told for label in labels if (told := known[label]) is not None}
+            known.update(self._statistics(codes))
+        return {label: stats for label in labels if (stats := known[label]) is not None}
 
-    def _carried(self, codes: Mapping[Label, int]) -> Iterator[tuple[Label, LabelStats]]:
-        """Returns the labels, of these, that are in use here, with their statistics."""
+    def _statistics(self, codes: Mapping[Label, int]) -> Iterator[tuple[Label, LabelStats]]:
+        """Yields those labels that visible nodes have, with their statistics. `codes` maps labels to codes."""
         pieces = [self._carriers(code) for code in codes.values()]
         sizes = [_size(some) for some in pieces]
         counts = np.array(sizes, np.int64)
@@ -313,16 +330,18 @@ class LabelWalk:
                 yield label, LabelStats(code, some, size, round(idf(total, holding) / GRAIN) * GRAIN)
 
     def best(self, pulls: Sequence[Pull], limit: int, these: Ints | None = None) -> Candidates:
-        """Returns the `limit` best of the base, and as many of the other rows with all that tie with the last.
+        """Returns the `limit` best nodes of the index file; and, of nodes that are wide or changed since it was
+        written, the `limit` best and all that tie with the last.
 
-        Of several attractions on a node the strongest counts. With `these`, only nodes with one of these keys.
+        If a node has several values by different `pulls`, the highest counts. With `these`, only nodes with one of
+        these keys are considered.
         """
-        known, loose = (self.told, self.loose) if these is None else self._narrowed(these)
+        known, loose = (self.stats, self.loose) if these is None else self._narrowed(these)
         values: dict[int, float] = {}
         others: dict[int, float] = {}
         for pull in pulls:
             given = pull.weights.items()
-            queue = sorted([(-weight, told.size, label, told) for label, weight in given if (told := known.get(label))])
+            queue = sorted([(-weight, one.size, label, one) for label, weight in given if (one := known.get(label))])
             weights = _by_code(queue)
             _strongest(values, self._best_of_base(pull, queue, weights, limit))
             for rows in loose:
@@ -332,17 +351,17 @@ class LabelWalk:
         return Candidates([(key, value) for key, (_, value) in zip(keys, first, strict=True)], others)
 
     def _narrowed(self, these: Ints) -> tuple[dict[Label, LabelStats], list[NodeRows]]:
-        """Returns the statistics of the labels, and the rows outside the base, restricted to nodes with these keys."""
+        """Returns the statistics of labels, and the rows outside the index file, for nodes with these keys only."""
         among = np.zeros(len(self.base), np.bool_)
         among[self.base.rows_of(these)] = True
         known = {}
-        for label, told in self.told.items():
-            rows = np.concatenate([NO_ROWS, *(piece.rows[among[piece.rows]] for piece in told.pieces)])
-            known[label] = told._replace(pieces=[LabelRows(0, rows, None)], size=len(rows))
+        for label, stats in self.stats.items():
+            rows = np.concatenate([NO_ROWS, *(piece.rows[among[piece.rows]] for piece in stats.pieces)])
+            known[label] = stats._replace(pieces=[LabelRows(0, rows, None)], size=len(rows))
         return known, [rows.take(np.flatnonzero(np.isin(rows.keys, these))) for rows in self.loose]
 
     def _best_of_base(self, pull: Pull, queue: Queue, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
-        """Returns (row, value) of the best rows of the table, found in rounds."""
+        """Returns (row number, value) of the best nodes in the index file, found in rounds; wide rows are left out."""
         best = _Best(limit, self.base.forward.shape[1])
         at, batch = 0, float(FIRST)
         most = self._most(queue)
@@ -351,7 +370,7 @@ class LabelWalk:
             # A node whose heaviest label is one of the last of these may already be worth too little.
             while end > at + 1 and pull.ceiling * most(end - 1) < best.floor:
                 end -= 1
-            rows, codes = self._joined([piece for *_, told in queue[at:end] for piece in told.pieces])
+            rows, codes = self._joined([piece for *_, stats in queue[at:end] for piece in stats.pieces])
             at, batch = end, batch * GROWTH
             sums = _sums(weights, codes)
             if best.floor and pull.ceiling < 1:
@@ -362,9 +381,7 @@ class LabelWalk:
         return best.values.items()
 
     def _joined(self, pieces: Sequence[LabelRows]) -> tuple[RowNumbers, NDArray[np.int32]]:
-        """Concatenates the row numbers of the pieces, keeping rows that pass the filters, and returns them with their
-        label codes, one array column per row.
-        """
+        """Returns the row numbers in these pieces that pass the filters, and their label codes, one column per row."""
         forward = self.base.forward
         rows = np.concatenate([NO_ROWS, *(piece.rows for piece in pieces)])
         near = [forward.take(rows, axis=0).T if codes is None else codes for _, rows, codes in pieces]
@@ -375,8 +392,8 @@ class LabelWalk:
         return rows[shown], codes[:, shown]
 
     def _most(self, queue: Queue) -> Callable[[int], float]:
-        """Returns, for each position in the queue, the highest weight that a node of the table can have by the labels
-        from there on.
+        """Returns a function: for a position in the queue, the highest sum of weights that a row can have from the
+        labels at that position and after it.
         """
         kinds = [label.what == "tag" for _, _, label, _ in queue]
         tags = [-one[0] for one, is_tag in zip(queue, kinds, strict=True) if is_tag]
@@ -393,15 +410,15 @@ class LabelWalk:
     def _column(self, rows: RowNumbers) -> Column:
         return lambda name: getattr(self.base, name)[rows]
 
-    # --- what is there
+    # --- rows in the visible partitions
 
     def _carriers(self, code: int) -> list[LabelRows]:
-        """Returns the rows of the base with a code, in the visible partitions."""
+        """Returns the rows of nodes in the visible partitions that have a label code."""
         found = self.base.pieces(code)
         return found if self.parts is None else [piece for piece in found if piece.part in self.parts]
 
     def _seen(self, rows: RowNumbers) -> RowNumbers:
-        """Returns the visible rows of these rows of the base."""
+        """Returns those of these row numbers of the base that are in visible partitions."""
         return rows if self.parts is None else rows[np.isin(self.base.parts[rows], self.parts)]
 
     def _within(self, rows: NodeRows) -> NodeRows:
@@ -410,11 +427,11 @@ class LabelWalk:
     # --- filters
 
     def _hidden(self) -> int:
-        """Returns the flags that exclude a node."""
+        """Returns the flags that exclude a node: no text, and unless asked for, quarantined or archived."""
         return SILENT | (0 if self.where.quarantined else QUARANTINED) | (0 if self.where.archived else ARCHIVED)
 
     def _shown(self) -> NDArray[np.bool_] | None:
-        """Returns a mask of the rows of the base that pass the filters, None: all. Visibility is not tested here."""
+        """Returns a mask of the nodes in the index file that pass the filters, None: all. Partitions are not tested."""
         shown, where = self.view.shown(self._hidden()), self.where
         if not (where.tags or where.buckets or where.kinds or where.since is not None or where.until is not None):
             return shown
@@ -429,14 +446,14 @@ class LabelWalk:
         return passing
 
     def _wide(self) -> NodeRows:
-        """Returns the wide rows of the base that are visible and pass the filters."""
+        """Returns the visible nodes with very many labels that pass the filters; they are tested one by one."""
         rows = self.base.wide
         if len(rows) and self.shown is not None:
             rows = rows.take(np.flatnonzero(self.shown[self.base.wide_rows]))
         return self._within(rows)
 
     def _passing(self, rows: NodeRows) -> NodeRows:
-        """Returns the rows outside the base that are visible and pass the filters."""
+        """Returns those of these rows that are in visible partitions and pass the filters."""
         if not len(rows):
             return rows
         rows = self._within(rows)
@@ -446,13 +463,15 @@ class LabelWalk:
         return rows if passing.all() else rows.take(np.flatnonzero(passing))
 
     def _wanted(self) -> list[list[int]]:
-        """Returns, for each condition, the codes of which a node must have one; temporal tags count."""
+        """Returns, for each condition on labels, the codes of which a node must have one, also of temporal tags."""
         conditions = _conditions(self.where)
         return [[self.codes[label] + odd for label in c if label in self.codes for odd in (0, 1)] for c in conditions]
 
 
 class _Best:
-    """The best rows of those offered: by value, then by row number. A row may be offered `repeats` times at once."""
+    """The best rows among those offered: by value, then by row number. One call of `offer` may contain a row up to
+    `repeats` times. `floor` is the value a further row needs.
+    """
 
     def __init__(self, limit: int, repeats: int) -> None:
         self.limit, self.enough = limit, limit * repeats
@@ -460,7 +479,7 @@ class _Best:
         self.floor = 0.0
 
     def offer(self, rows: RowNumbers, values: Floats) -> None:
-        """Keeps the better rows. Only those that could matter are sorted."""
+        """Adds rows with their values and keeps the `limit` best. Only rows that could be among them are sorted."""
         # A rounding error must not keep a value out.
         least = max(self.floor * (1 - ROUNDING), TINY)
         if not self.floor and len(values) > self.enough:
@@ -477,7 +496,7 @@ class _Best:
         self.floor = best[-1][1] if len(best) == self.limit else 0.0
 
     def _first_among_equals(self, rows: RowNumbers, values: Floats, floor: float) -> tuple[RowNumbers, Floats]:
-        """Returns the rows above the floor and, of those equal to it, the first."""
+        """Returns the rows above the floor and, of those equal to it, the first `enough` by number."""
         higher, level = values > floor, rows[values == floor]
         if len(level) > self.enough:
             level = np.partition(level, self.enough)[: self.enough]
@@ -485,15 +504,17 @@ class _Best:
 
 
 def _count(codes: NDArray[np.int32], labels: Mapping[Label, int]) -> Ints:
-    """Returns how often the code of each label occurs among these."""
+    """Returns how often the code of each label occurs in `codes`, in the order of `labels`."""
     numbers = np.zeros(2 + max(labels.values(), default=0), np.int64)
     numbers[list(labels.values())] = np.arange(1, len(labels) + 1)
     return np.bincount(numbers.take(codes, mode="clip"), minlength=len(labels) + 1)[1:]
 
 
 def _by_code(queue: Queue) -> Floats:
-    """Returns the weight of every code, up to one above the highest that has one: codes beyond it weigh nothing."""
-    codes = [told.code for *_, told in queue]
+    """Returns an array with the weight of each code, one longer than the highest code that has a weight. Its last entry
+    is 0, for all codes beyond.
+    """
+    codes = [stats.code for *_, stats in queue]
     weights = np.zeros(2 + max(codes, default=0))
     weights[codes] = [-one[0] for one in queue]
     return weights
@@ -504,12 +525,12 @@ def _size(pieces: Sequence[LabelRows]) -> int:
 
 
 def _best_first(values: Mapping[int, float]) -> list[tuple[int, float]]:
-    """Sorts rows and values: highest value first, then by row number."""
+    """Returns (row, value) pairs, highest value first, then by row number."""
     return [(row, -negative) for negative, row in sorted([(-value, row) for row, value in values.items()])]
 
 
 def _sums(weights: Floats, codes: NDArray[np.int32]) -> Floats:
-    """Returns the sum of weights per column; a code beyond the end of `weights` has its last weight."""
+    """Returns the sum of weights of each column of `codes`. A code beyond the end of `weights` has its last weight."""
     total: Floats = weights.take(codes[0], mode="clip")
     for row in codes[1:]:
         total += weights.take(row, mode="clip")
@@ -523,7 +544,7 @@ def _strongest(values: dict[int, float], found: Iterable[tuple[int, float]]) -> 
 
 
 def _best_rows(rows: NodeRows, pull: Pull, weights: Floats, limit: int) -> Iterable[tuple[int, float]]:
-    """Returns (key, value) of the `limit` best of these rows, and of all that tie with the last."""
+    """Returns (key, value) of the `limit` best of these rows with a value above 0, and of all that tie with them."""
     values = pull.worth(rows.sums(weights), lambda name: getattr(rows, name))
     kept = np.flatnonzero(values > 0)
     if len(kept) > limit:
@@ -535,7 +556,7 @@ def _best_rows(rows: NodeRows, pull: Pull, weights: Floats, limit: int) -> Itera
 
 
 def _first_of(sizes: Sequence[int], many: float) -> int:
-    """Returns how many of the first lists contain together at most so many rows; at least one."""
+    """Returns how many of the first lists have at most `many` rows together; at least one."""
     taken = 0
     for size in sizes:
         many -= size
@@ -546,7 +567,7 @@ def _first_of(sizes: Sequence[int], many: float) -> int:
 
 
 def _conditions(where: Where) -> list[list[Label]]:
-    """Returns lists of labels; a node must have one label of each."""
+    """Returns the filters on tags and buckets as lists of labels; a node must have one label of each list."""
     tags = [[Label("tag", tag)] for tag in where.tags]
     return [*tags, [Label("bucket", bucket) for bucket in where.buckets]] if where.buckets else tags
 
@@ -567,7 +588,7 @@ def _storable(at: int) -> int:
 
 
 def _codes(db: sqlite3.Connection, view: LabelView, labels: Sequence[Label]) -> dict[Label, int]:
-    """Returns the codes under which labels join; unused ones are absent."""
+    """Returns the index's codes of labels, from a cache of the view; labels that no node ever had are absent."""
     missing = [label for label in labels if label not in view.codes]
     view.codes.update(dict.fromkeys(missing))
     tags = label_numbers(db, "t", [label.name for label in missing if label.what == "tag"])
@@ -589,7 +610,7 @@ FEW_TO_READ = 6
 _walked = maker(WalkHit)
 
 Pairs = list[tuple[int, float]]
-"""Keys and values."""
+"""Keys and values of nodes."""
 
 
 def walk(
@@ -600,8 +621,8 @@ def walk(
     limit: int,
     where: Where,
 ) -> Walk:
-    """Returns the best `limit` nodes that share a label with a seed, are not seeds, and match no word of
-    `query.unlike`.
+    """Returns the best `limit` nodes that share a label with a seed, are not seeds, and contain no word of
+    `query.unlike`; and the inverse document frequencies of the seeds' labels.
     """
     parts = None if reader.all else reader.parts
     given = [label for seed in query.seeds for label in seed.labels]
@@ -628,7 +649,7 @@ def walk(
 
 
 def _spare(query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> int:
-    """Returns how many more than wanted to request: more for a longer query, of which more nodes match."""
+    """Returns how many more nodes than `limit` to request, as some contain a word of the query; more for a long one."""
     letters = len(query.unlike.words)
     few = SPARE + letters // LETTERS
     if letters < LONG:
@@ -639,7 +660,7 @@ def _spare(query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> int
 
 
 def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
-    """Returns the first candidates by value, then newer, then id, and whether there are no more."""
+    """Returns the first `limit` candidates by value, then newer, then id; and True if there are fewer than that."""
     order = found.base
     if found.others:
         # Rows changed since the base was made have no position in its order; ids order them.
@@ -651,7 +672,7 @@ def _first(found: Candidates, reader: Reader, limit: int) -> tuple[Pairs, bool]:
 
 
 class _Walkers:
-    """Selects nodes that are neither seeds nor match the query. It reads no more nodes than needed."""
+    """Reads nodes and selects those that are not seeds and contain no word of the query; no more than needed."""
 
     def __init__(self, reader: Reader, query: WalkQuery, limit: int, texts: Callable[[], TextSearch]) -> None:
         self._reader, self._limit, self._query = reader, limit, query.unlike
@@ -661,7 +682,7 @@ class _Walkers:
         self._ids = {seed.id for seed in query.seeds}
 
     def unlike(self, pairs: Pairs) -> tuple[WalkHit, ...]:
-        """Returns the first of these that are not seeds and do not match the query."""
+        """Returns the first of these nodes that are not seeds and contain no word of the query, at most the limit."""
         pairs = [pair for pair in pairs if pair[0] not in self._keys]
         found: list[WalkHit] = []
         query = self._query
@@ -678,7 +699,7 @@ class _Walkers:
         return tuple(found)
 
     def _without(self, words: Terms, pairs: Pairs) -> list[WalkHit]:
-        """Returns those that are not seeds and contain none of the words."""
+        """Returns those of these nodes that are not seeds and contain none of the words."""
         return [
             walked
             for walked in self._read(pairs)
@@ -686,7 +707,7 @@ class _Walkers:
         ]
 
     def first(self, pairs: Pairs, found: Sequence[WalkHit] = ()) -> tuple[WalkHit, ...]:
-        """Returns what was found already, and the first of these that are not seeds."""
+        """Returns `found`, followed by the first of these nodes that are not seeds, at most the limit."""
         walkers = list(found)
         while pairs and len(walkers) < self._limit:
             missing = self._limit - len(walkers)

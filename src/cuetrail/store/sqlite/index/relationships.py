@@ -23,14 +23,14 @@ from cuetrail.text.normalise import unique_terms
 
 
 def by_words(reader: Reader, query: RelationQuery) -> list[Edge]:
-    """Returns the visible relationships that share most words with the query, then the newer, then by id."""
+    """Returns visible relationships that share words with the query: most shared words first, then newer, then id."""
     return best(_sharing(reader, query), partial(_passing, reader, query), query.limit)
 
 
 def by_vector(
     db: Database, scope: Scope, index: Index[VectorView], near_to: bytes, query: RelationQuery, space: VectorSpace
 ) -> list[Edge]:
-    """Returns the visible relationships whose description, or a note on them, is nearest to a vector."""
+    """Returns the visible relationships nearest to the vector `near_to`, by their descriptions and their notes."""
     if query.limit <= 0:
         return []
     with db.reading_connection() as look:
@@ -54,7 +54,9 @@ def by_vector(
 
 
 def _cosines(db: sqlite3.Connection, near: Sequence[tuple[int, float]], now: int) -> dict[int, float]:
-    """Returns the cosine of each edge, of its description or of an unexpired note; `near` has the nearest first."""
+    """Returns the cosine of each edge: the highest of its description and its unexpired notes. `near` has (key of an
+    edge or note, cosine), the nearest first.
+    """
     noted = _noted(db, [key for key, _ in near])
     found: dict[int, float] = {}
     for key, cosine in near:
@@ -65,7 +67,7 @@ def _cosines(db: sqlite3.Connection, near: Sequence[tuple[int, float]], now: int
 
 
 def _passing(reader: Reader, query: RelationQuery, keys: Sequence[int]) -> dict[int, Edge]:
-    """Returns the visible relationships among these edges that pass all filters, by key."""
+    """Returns the edges with these keys that are visible relationships and pass all filters, by key."""
     tests, values = node_filter(query.where, "n.key")
     ends = " AND ".join([*tests, reader.among("n.part")])
     tests = [f"EXISTS (SELECT 1 FROM nodes n WHERE n.key = e.{end} AND {ends})" for end in ("src", "dst")]
@@ -79,7 +81,7 @@ def _passing(reader: Reader, query: RelationQuery, keys: Sequence[int]) -> dict[
 
 
 def _sharing(reader: Reader, asked: RelationQuery) -> dict[int, set[str]]:
-    """Returns the query words that each edge has. Expired notes do not count."""
+    """Returns, by edge key, the query words in its type, its description and its unexpired notes."""
     query = f"SELECT key FROM relation_words WHERE part = ? AND word = ? ORDER BY time LIMIT {MOST_READ}"
     having: dict[int, set[str]] = defaultdict(set)
     for part in reader.parts:
@@ -96,7 +98,7 @@ def _sharing(reader: Reader, asked: RelationQuery) -> dict[int, set[str]]:
 
 
 def _noted(db: sqlite3.Connection, keys: Sequence[int]) -> dict[int, tuple[int, int | None]]:
-    """Returns, for keys of notes, the edge each is on and its expiry."""
+    """Returns, by key, the edge and the expiry of each note among these keys; keys of edges are absent."""
     found: dict[int, tuple[int, int | None]] = {}
     for some in chunks(keys):
         query = f"SELECT key, target, expires FROM notes WHERE key IN ({marks(len(some))}) AND target_on = 'edge'"

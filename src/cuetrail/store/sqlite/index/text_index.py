@@ -37,10 +37,10 @@ ROWS = """SELECT n.key, n.part, n.kind, n.name, n.aliases, n.text, n.labels, n.a
 
 
 def make_schema() -> tantivy.Schema:
-    """Returns the schema: `body`, `title` and `heading` are scored, `labels` has the words of tags and buckets for the
-    x2 rule, other fields filter.
+    """Returns the schema of the index: `body`, `title` and `heading` are scored, `labels` has the words of tags and
+    buckets, by which scores are doubled, other fields filter.
 
-    Titles and headings are analysed before they are indexed: a missing one is indexed as a word no analyser makes.
+    Titles and headings are analysed before they are indexed. A missing one is indexed as a word that no analyser makes.
     """
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("body", tokenizer_name="cuetrail", index_option="position")
@@ -61,7 +61,8 @@ SCHEMA = make_schema()
 class Feed:
     """An open writer on an index. Nobody sees its changes before `commit`; `drop` leaves the index unchanged.
 
-    `newest` is the highest key the index may hold. Keys are never reused, so a higher one needs no deletion.
+    `newest` is the highest key the index may contain. Keys are never reused, so documents with higher keys need no
+    deletion before they are added.
     """
 
     def __init__(self, index: tantivy.Index, newest: int, small: bool, threads: int = 2) -> None:
@@ -70,7 +71,7 @@ class Feed:
         self._writer = index.writer(SMALL_WRITER_BYTES, 1) if small else index.writer(WRITER_BYTES, threads)
 
     def replace(self, db: sqlite3.Connection, runs: Sequence[tuple[int, int]], progress: Progress | None) -> None:
-        """Indexes the present nodes of these ranges of keys and removes those that are gone."""
+        """Indexes the present nodes with keys in these ranges, and removes deleted ones from the index."""
         total, done = sum(high - low + 1 for low, high in runs), 0
         short = [run for run in runs if run[1] - run[0] < LONG_RUN]
         for low, high in (run for run in runs if run[1] - run[0] >= LONG_RUN):
@@ -83,7 +84,7 @@ class Feed:
         self._newest = max((self._newest, *(high for _, high in runs)))
 
     def fill(self, db: sqlite3.Connection, total: int, progress: Progress | None) -> None:
-        """Indexes every node; for an empty index."""
+        """Adds every node of `memory.db` to the index, which must be empty."""
         self._add(db.execute(f"{ROWS} ORDER BY n.key"), 0, total, progress)
 
     def _add(self, rows: Iterator[tuple[Any, ...]], before: int, total: int, progress: Progress | None) -> int:
@@ -95,7 +96,9 @@ class Feed:
         return done
 
     def _delete(self, low: int, high: int) -> None:
-        """Deletes by query: `delete_documents_by_term` misses numbers in unsigned fields."""
+        """Deletes the documents with keys from `low` to `high`. By a query, because `delete_documents_by_term` misses
+        numbers in unsigned fields.
+        """
         query = tantivy.Query
         if high - low >= LONG_RUN:
             keys = query.range_query(self._schema, "key", tantivy.FieldType.Unsigned, low, high)
@@ -105,7 +108,7 @@ class Feed:
             self._writer.delete_documents_by_query(query.term_query(self._schema, "key", key))
 
     def commit(self) -> None:
-        """Makes the changes visible, and waits until segments are merged."""
+        """Makes the changes visible to new searches, and waits until tantivy has merged segments."""
         try:
             self._writer.commit()
         except BaseException:
@@ -122,7 +125,7 @@ class Feed:
 
 @contextlib.contextmanager
 def feeding(index: tantivy.Index, newest: int, small: bool) -> Iterator[Feed]:
-    """Opens a feed that is committed if the block ends, dropped if it raises."""
+    """Opens a writer on an index; its changes are committed if the block ends, dropped if it raises."""
     feed = Feed(index, newest, small)
     try:
         yield feed
@@ -179,7 +182,7 @@ NOTHING, ANYTHING = 0, 2**63
 
 @dataclass(slots=True)
 class _Following:
-    """An index that a writing thread updates as it writes; `state` is its state once settled."""
+    """A writer that a thread keeps open to index what it writes; `state` is saved when the writer is committed."""
 
     feed: Feed
     state: State
@@ -187,7 +190,7 @@ class _Following:
 
 
 class TextIndex:
-    """Keeps a tantivy index in step with `memory.db` and provides searchers."""
+    """Updates a tantivy index from `memory.db` and opens views of it for searches."""
 
     def __init__(self, directory: Path, db: Database) -> None:
         self.dir = IndexDir(directory)
@@ -199,16 +202,16 @@ class TextIndex:
         db.on_close(self.close)
 
     def close(self) -> None:
-        """Releases the mapped files."""
+        """Releases the memory-mapped files of the index."""
         self.opened = None
 
     def view(self, progress: Progress | None = None) -> TextView:
-        """Returns a searcher that has seen every acknowledged write."""
+        """Returns a view that contains every acknowledged write."""
         with self.db.reading_connection() as db:
             return self.view_at(db, *position(db), progress)
 
     def view_at(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None = None) -> TextView:
-        """Returns a searcher that has seen the changes up to `target`."""
+        """Returns a view that contains the changes up to `target`; updates the index if needed."""
         del db
         for _ in range(3):
             view = self._current(epoch)
@@ -225,21 +228,21 @@ class TextIndex:
         return view
 
     def at_hand(self, target: int) -> TextView | None:
-        """Returns a searcher that has seen the changes up to `target`, None if none is ready."""
+        """Returns a view with the changes up to `target` without updating the index; None if it lacks some."""
         with self.db.reading_connection() as db:
             epoch, _ = position(db)
         view = self._current(epoch)
         return view if view is not None and view.seq >= target else None
 
     def _catch_up_to(self, epoch: str, target: int, progress: Progress | None) -> None:
-        """Catches up, unless another thread has done so while this one waited for the lock."""
+        """Updates the index, unless another thread has done so while this one waited for the lock."""
         with self._locked() as db:
             view = self._current(epoch)
             if view is None or view.seq < target:
                 self._bring_up_or_rebuild(db, progress)
 
     def _current(self, epoch: str) -> TextView | None:
-        """Returns the open index if it is still the one on disk, else that one, else None."""
+        """Returns the opened view if it is still the index on disk, else a new one; None if no index is usable."""
         view = self.opened
         if view is not None and view.epoch == epoch and view.files.unchanged():
             return view
@@ -276,10 +279,10 @@ class TextIndex:
         return index
 
     def follow_writes(self) -> None:
-        """Indexes what was written while the caller continues to write; `settle` makes it visible.
+        """Indexes what this thread has written, and leaves the writer open for its next writes; `settle` commits it.
 
         Tantivy works in its own thread, so a second core does work that the next search would wait for. The lock is
-        held between calls, and given up if another process waits for it.
+        held between calls, and released if another process waits for it.
         """
         if self.dir.is_wanted():
             self.settle()
@@ -296,7 +299,7 @@ class TextIndex:
             self._give_up()
 
     def _begun(self) -> _Following | None:
-        """Returns an open feed on an up-to-date index, None if another process is changing it."""
+        """Takes the lock and returns an open writer on a usable index; None if the lock is not free."""
         if not self.dir.acquire(wait=False):
             return None
         try:
@@ -310,8 +313,8 @@ class TextIndex:
         return _Following(feed, state, threading.get_ident())
 
     def _ready(self, db: sqlite3.Connection) -> State:
-        """Returns the state of an index that can be fed. One that is behind stays behind: the feed then makes one
-        segment of all new documents.
+        """Returns the state of an index on disk that a writer can continue, and makes or rebuilds the index if there is
+        none. One that is out of date stays so: the writer then adds all new documents as one segment.
         """
         state = self.dir.load()
         if state is None and changes_since(db, 0, 0) is not None:
@@ -325,7 +328,7 @@ class TextIndex:
         return state
 
     def _empty(self, db: sqlite3.Connection) -> State:
-        """Makes a new, empty index."""
+        """Makes a new, empty index, and returns its state, which is not saved yet."""
         folder = self.dir.next_folder()
         self._index(folder)
         epoch, seq = position(db)
@@ -340,7 +343,7 @@ class TextIndex:
         following.state = replace(following.state, seq=seq, mark=mark_of(db, seq) or 0)
 
     def settle(self) -> None:
-        """Makes visible what this thread's `follow_writes` indexed, and releases the lock."""
+        """Commits what `follow_writes` indexed in this thread, so that searches see it, and releases the lock."""
         following = self._following
         if following is None or following.thread != threading.get_ident():
             return
@@ -369,7 +372,7 @@ class TextIndex:
             yield db
 
     def catch_up(self, progress: Progress | None = None) -> None:
-        """Applies every change since the state, or rebuilds if that is not possible."""
+        """Applies every change since the index was last updated, or rebuilds it if that is not possible."""
         with self._locked() as db:
             self._bring_up_or_rebuild(db, progress)
 
@@ -394,11 +397,11 @@ class TextIndex:
             state = replace(state, seq=seq, mark=mark_of(db, seq) or 0)
             self.dir.save(state)
         self.dir.sweep(state.folder)
-        if _worn(state) or (_has_traces(db, state) and state.extra["living"] <= PURGE_AT_ONCE):
+        if _is_rebuild_due(state) or (_has_traces(db, state) and state.extra["living"] <= PURGE_AT_ONCE):
             self._rebuild(db, progress)
 
     def _missing(self, db: sqlite3.Connection, state: State) -> list[tuple[int, int]] | None:
-        """Returns the changes that the index on disk has not seen; None if it must be rebuilt."""
+        """Returns the ranges of changed keys that the index on disk does not contain; None if it must be rebuilt."""
         if state.epoch != meta(db, "epoch") or state.layout != LAYOUT:
             return None
         runs = changes_since(db, state.seq, state.mark, vectors=False)
@@ -436,7 +439,7 @@ class TextIndex:
         return state
 
     def _save(self, db: sqlite3.Connection, state: State) -> State:
-        """Saves the present files and counts of the folder in the state."""
+        """Adds the folder's present files and document counts to the state, saves it and returns it."""
         folder = self.dir.path / state.folder
         segments = _segments(folder)
         prefixes = _prefixes(segments)
@@ -457,18 +460,18 @@ class TextIndex:
         return state
 
     def rebuild(self) -> None:
-        """Rebuilds the index from `memory.db`."""
+        """Builds the index again from all nodes in `memory.db`."""
         with self._locked() as db:
             self._rebuild(db, None)
 
     def has_traces(self) -> bool:
-        """True if words of something forgotten are still in the index, where no search finds them."""
+        """True if words of forgotten texts are still in the index, where no search finds them."""
         with self.db.reading() as db:
             state = self.dir.load()
             return state is not None and _has_traces(db, state)
 
     def purge(self, progress: Progress | None = None) -> None:
-        """Rewrites the index if words of something forgotten are still in it."""
+        """Updates the index, and rebuilds it if words of forgotten texts are still in it."""
         self.catch_up(progress)
         if self.has_traces():
             with self._locked() as db:
@@ -488,18 +491,18 @@ class TextIndex:
                 return True
 
     def keys(self) -> set[int]:
-        """Returns every key the index holds; for tests."""
+        """Returns the keys of all nodes in the index; for tests."""
         return _keys(self.view().searcher)
 
 
 def _segments(folder: Path) -> list[dict[str, Any]]:
-    """Returns tantivy's list of segments."""
+    """Returns tantivy's descriptions of the segments in a folder."""
     listed: list[dict[str, Any]] = json.loads((folder / "meta.json").read_text("utf-8"))["segments"]
     return listed
 
 
 def _prefixes(segments: list[dict[str, Any]]) -> set[str]:
-    """Returns the prefixes of the segments' file names."""
+    """Returns the prefixes that the names of the segments' files have."""
     return {segment["segment_id"].replace("-", "") for segment in segments}
 
 
@@ -508,7 +511,7 @@ def _prefix(name: str) -> str:
 
 
 def _sweep(folder: Path) -> None:
-    """Deletes unlisted files of a writer that died: the next one would use the same names, and fail."""
+    """Deletes files of a dead writer that tantivy does not list: the next writer would use their names, and fail."""
     segments = _segments(folder)
     prefixes = _prefixes(segments)
     deletions = {
@@ -523,15 +526,15 @@ def _sweep(folder: Path) -> None:
 
 
 def _has_traces(db: sqlite3.Connection, state: State) -> bool:
-    """True if something was forgotten since the index was last built. Its words stay in the segments, unfindable, until
-    a rebuild.
+    """True if something was forgotten since the index was last rebuilt. Its words stay in the files, where no search
+    finds them, until a rebuild.
     """
     last = meta(db, FORGOTTEN)
     return last is not None and last > state.extra.get("built", 0)
 
 
-def _worn(state: State) -> bool:
-    """True if so many documents are deleted that scores would be wrong."""
+def _is_rebuild_due(state: State) -> bool:
+    """True if the index must be rebuilt because so many documents are deleted that scores would be wrong."""
     dead, living = state.extra["dead"], state.extra["living"]
     return dead > 0 and (living <= REWRITE_BELOW or dead > REWRITE_SHARE * living)
 

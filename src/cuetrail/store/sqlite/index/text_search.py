@@ -11,8 +11,8 @@ posting lists of common words are only probed, never scanned. If not, the search
 The x2 rule needs two lists, not a scan. Any document of the true top k is in the top k by plain BM25, or in the top k
 of those with a matching label.
 
-A search in fields does without both: few posting lists of titles and headings are long, so it takes about as long as
-one of the body that scans all words.
+A search in fields uses neither: few posting lists of titles and headings are long, so it takes about as long as one of
+the body that scans all words.
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ Hits = list[tuple[float, tantivy.DocAddress]]
 Leaf = tuple[str, str]
 """A field, and a term in it."""
 Lists = tuple[Hits, Hits]
-"""The best by BM25, and the best of those that a label doubles."""
+"""The best documents by BM25, and the best of those whose score a label doubles."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A found document: its node key, its score, and whether a label doubled it."""
+    """A found document: its node key, its score, and whether a label doubled the score."""
 
     key: int
     score: float
@@ -89,7 +89,7 @@ class Match:
 
 
 class Matches(NamedTuple):
-    """The best documents. Among those in `tied`, which have equal scores, documents with all `terms` come first."""
+    """The best documents. `tied` are keys of those with equal scores; of these, ones with all `terms` come first."""
 
     found: list[Match]
     tied: Sequence[int] = ()
@@ -100,7 +100,7 @@ class Matches(NamedTuple):
 class TextView:
     """The text index after one change, on which searches work.
 
-    `documents` counts deleted documents too, as the index's statistics do. `flags` are those that some document has.
+    `documents` counts deleted documents too, as the index's statistics do. `flags` are the flags that any document has.
     """
 
     epoch: str
@@ -116,8 +116,9 @@ class TextView:
 class _Wanted(NamedTuple):
     """The terms of a query that occur in the index.
 
-    `weights` has the idf of each in each field, times the field's weight, largest first. `postings` is the total length
-    of their lists, and `quoted` are those that form a phrase alone, None if the query has no phrases.
+    `weights` has, for each field and term, the idf times the field's weight, largest first. `postings` is the total
+    length of their posting lists. `quoted` are the terms that are a phrase of one word, None if the query has no
+    phrases.
     """
 
     weights: dict[Leaf, float]
@@ -126,7 +127,7 @@ class _Wanted(NamedTuple):
 
 
 class _Labelled(NamedTuple):
-    """A query for documents with a matching label, None if there are none, and an upper bound of their number."""
+    """A query for documents with a query's word in a label, None if there are none, and the most there can be."""
 
     query: Query | None
     most: int
@@ -136,10 +137,10 @@ _match = maker(Match)
 
 
 class TextSearch:
-    """One query against one view of the index, for a set of visible partitions (None: all).
+    """Searches on one view of the index, in the partitions `parts` (None: all).
 
-    `internal` narrows it to internal memories, or to all others. Without `fields`, the body is searched and labels
-    double a score.
+    `internal` restricts them to memories of the provenance internal (True), or to all others (False). Without `fields`,
+    the body is searched and labels double a score.
     """
 
     def __init__(
@@ -165,11 +166,11 @@ class TextSearch:
         self.narrowed = bool(where.tags or where.buckets or where.kinds)
 
     def words(self, text: str) -> list[str]:
-        """Returns the terms of a text, in order, with repeats."""
+        """Returns the index terms of a text (analysed words), in order, with repeats."""
         return self.analyser.analyze(analysable(clean(text)))
 
     def run(self, query: TextQuery, limit: int) -> Matches:
-        """Returns the best `limit` matches and all that tie with the last."""
+        """Returns the best `limit` documents and all that tie with the last of them."""
         phrases = [words for words in map(self.words, query.phrases) if words]
         if not all(self._is_known(word) for words in phrases for word in words):
             return Matches([])
@@ -216,7 +217,7 @@ class TextSearch:
         return found
 
     def _is_known(self, term: str) -> bool:
-        """True if a document has the term in one of the fields."""
+        """True if any document has the term in one of the searched fields."""
         return any(self.searcher.doc_freq(field, term) for field in self.fields)
 
     def _leaf(self, leaf: Leaf) -> Query:
@@ -225,7 +226,7 @@ class TextSearch:
         return query if weight == 1.0 else Query.boost_query(query, weight)
 
     def _term(self, term: str) -> Query:
-        """Returns a query for a term in any of the fields."""
+        """Returns a query for a term in any of the searched fields, scored by BM25 and field weights."""
         return _any([self._leaf((field, term)) for field in self.fields])
 
     def _phrase(self, words: list[str]) -> Query:
@@ -241,9 +242,8 @@ class TextSearch:
         return terms
 
     def _newest(self, limit: int) -> list[Match]:
-        """Returns the newest documents that pass the filters, for a search without words.
-
-        If more than MOST_TIED have the time of the last one, those that were stored first.
+        """Returns the newest `limit` documents that pass the filters and all with the time of the last, for a search
+        without words. Of more than MOST_TIED with that time, those that were stored first.
         """
         query = Query.boolean_query([(Occur.Must, Query.all_query()), *self.filters])
         times = self.searcher.search(query, limit, count=False, order_by_field="at").hits
@@ -259,7 +259,9 @@ class TextSearch:
         return [Match(key, FILTER_SCORE, False) for key in (*newer, *(key for key, _ in hits))]
 
     def _lists(self, wanted: _Wanted, filters: Filters, labelled: _Labelled, limit: int) -> Lists:
-        """Returns the best by BM25, and the best of those with a matching label; in parallel if that takes long."""
+        """Returns at least the `limit` best by BM25, and the `limit` best of those with a matching label; in parallel
+        if that takes long.
+        """
         if labelled.query is None:
             return self._top(wanted, filters, limit), []
         narrowed = [*filters, (Occur.Must, _silent(labelled.query))]
@@ -279,7 +281,9 @@ class TextSearch:
         return self._top(wanted, filters, limit), boosted.result()
 
     def _wanted(self, terms: Sequence[str], quoted: Collection[str] | None) -> _Wanted:
-        """Returns the terms that occur, with their statistics. Of more than MOST_TERMS the rarest are kept."""
+        """Returns the query terms that occur in the index, with statistics. Of more than MOST_TERMS the rarest are
+        kept.
+        """
         total = self.view.documents
         leaves = ((field, term) for term in terms for field in self.fields)
         counts = {leaf: count for leaf in leaves if (count := self.searcher.doc_freq(*leaf))}
@@ -290,7 +294,9 @@ class TextSearch:
         return _Wanted({leaf: weights[leaf] for leaf in known[:MOST_TERMS]}, sum(counts.values()), quoted)
 
     def _labelled(self, terms: Sequence[str]) -> _Labelled:
-        """Returns a query for documents with a query's word in a tag or bucket, none if labels do not count."""
+        """Returns a query for documents with one of these terms in a tag or bucket. It is None if no label has one, or
+        if labels do not count.
+        """
         if not self.doubles:
             return _Labelled(None, 0)
         counts = {term: count for term in terms if (count := self.searcher.doc_freq("labels", term))}
@@ -299,7 +305,7 @@ class TextSearch:
         return _Labelled(_any(known) if known else None, sum(counts.values()))
 
     def _top(self, wanted: _Wanted, filters: Filters, limit: int) -> Hits:
-        """Returns at least the `limit` best by BM25, and all that tie with the last of them."""
+        """Returns at least the `limit` best documents by BM25, and all that tie with the last of them."""
         weights, leaves = wanted.weights, list(wanted.weights)
         if wanted.quoted is not None:
             # Only documents with the phrases can match: posting lists of words are probed for these, not scanned.
@@ -318,7 +324,7 @@ class TextSearch:
         return self._collect([(Occur.Must, every), *filters], limit)
 
     def _marked(self, hits: Hits, query: Query) -> Hits:
-        """Returns the hits that match a query."""
+        """Returns those of the hits that match a query."""
         keys = self._keys(hits)
         marked = set(self._those_of(keys, query)) if keys else set()
         return [hit for hit, key in zip(hits, keys, strict=True) if key in marked]
@@ -333,7 +339,9 @@ class TextSearch:
             size *= 8
 
     def _best(self, plain: Hits, boosted: Hits, limit: int) -> list[Match]:
-        """Merges both lists: returns the `limit` best and all that tie with the last of them."""
+        """Merges the hits by plain BM25 with those whose score is doubled. Returns the `limit` best and all that tie
+        with the last of them.
+        """
         hits = [(score * LABEL_BOOST, address) for score, address in boosted]
         places = {(address.segment_ord, address.doc) for _, address in boosted}
         hits += [hit for hit in plain if (hit[1].segment_ord, hit[1].doc) not in places] if places else plain
@@ -342,21 +350,21 @@ class TextSearch:
         return [_match(key, score, number < len(boosted)) for key, (score, number) in zip(keys, best, strict=True)]
 
     def _keys(self, hits: Hits) -> list[int]:
-        """Returns the keys of documents, in one call: a call costs as much as a short search."""
+        """Returns the node keys of hits, in one call, because a call costs as much as a short search."""
         if not hits:
             return []
         # Every document has a key, which is an integer.
         return cast(list[int], self.searcher.fast_field_values("key", [address for _, address in hits]))
 
     def searched_text(self, node: Node) -> str:
-        """Returns the text of a node in all searched fields."""
+        """Returns the text of a node that is searched: body, title and heading, as far as they have a weight."""
         text = searchable_text(node.name, node.aliases, node.text) if "body" in self.fields else ""
         if "title" in self.fields:
             text = f"{searched_title(node.name, node.aliases, node.props)}\n{text}"
         return f"{searched_heading(node.props)}\n{text}" if "heading" in self.fields else text
 
     def holding_all(self, terms: Sequence[str], keys: Sequence[int]) -> set[int]:
-        """Returns the documents, of these, that contain every term."""
+        """Returns the keys of those of these documents that contain every term."""
         found: set[int] = set()
         for some in chunks(keys):
             these = _any([Query.term_query(self.schema, "key", key, "basic") for key in some])
@@ -365,7 +373,9 @@ class TextSearch:
         return found
 
     def holding_any(self, query: TextQuery) -> Callable[[Sequence[int]], set[int]]:
-        """Returns a function that tells which documents match a word of the query. It tests no document twice."""
+        """Returns a function that gets keys and returns the keys, of all it ever got, of documents that contain a word
+        of the query. It tests no document twice.
+        """
         words = [_any(list(some)) for some in chunks(self._matching(query), WORDS_AT_ONCE)]
         asked, found = set[int](), set[int]()
 
@@ -383,19 +393,19 @@ class TextSearch:
         return held
 
     def mean_matches(self, query: TextQuery) -> float:
-        """Returns the mean number of a query's words in a document."""
+        """Returns how many of a query's words a document contains on average."""
         terms = set(self.words(" ".join((query.words, *query.phrases))))
         return sum(self.searcher.doc_freq("body", term) for term in terms) / max(self.searcher.num_docs, 1)
 
     def _those_of(self, keys: Sequence[int], query: Query) -> list[int]:
-        """Returns the documents, of these, that match a query."""
+        """Returns the keys of those of these documents that match a query."""
         these = _any([Query.term_query(self.schema, "key", key, "basic") for key in keys])
         both = Query.boolean_query([(Occur.Must, these), (Occur.Must, query)])
         # Sorted by key: tantivy then computes no scores, and returns the keys with the hits.
         return [key for key, _ in self.searcher.search(both, len(keys), count=False, order_by_field="key").hits]
 
     def saying(self, names: Iterable[str]) -> set[int]:
-        """Returns all documents that contain the words of one of these names in sequence."""
+        """Returns the keys of all documents that contain the words of one of these names in sequence."""
         said = [words for words in map(self.words, names) if words]
         counts = {word: self.searcher.doc_freq("body", word) for words in said for word in words}
         known = [words for words in said if all(counts[word] for word in words)]
@@ -408,7 +418,7 @@ class TextSearch:
         return found
 
     def carriers(self, labels: Iterable[Label], unlike: TextQuery) -> list[int]:
-        """Returns all documents with one of these tags and buckets that match no word of a query."""
+        """Returns the keys of all documents that have one of these labels and contain no word of the query `unlike`."""
         named = [(label.what, clean(label.name)) for label in labels]
         carrying = _any([Query.term_query(self.schema, what, name, "basic") for what, name in named])
         words = self._matching(unlike)
@@ -418,9 +428,8 @@ class TextSearch:
         return [key for key, _ in hits]
 
     def _matching(self, query: TextQuery) -> list[Query]:
-        """Returns queries such that every document that a search could return matches one of them.
-
-        Of many words, the most common come first.
+        """Returns queries, one per word, such that every document that a search for `query` could return matches one of
+        them. Of many words, the most common come first.
         """
         terms = list(dict.fromkeys(self.words(" ".join((query.words, *query.phrases)))))
         near = self._misspelt(query, terms)
@@ -432,8 +441,8 @@ class TextSearch:
         return options + [self._near(term) for term in near]
 
     def _misspelt(self, query: TextQuery, terms: Sequence[str]) -> list[str]:
-        """Returns the words to match tolerantly: with `fuzzy` all that are long enough, with `mend` those of them that
-        no document has, otherwise none.
+        """Returns the words to match with typos: if the query is `fuzzy` all that are long enough, with `mend` those of
+        them that no document has, otherwise none.
         """
 
         def unknown(words: list[str]) -> Iterable[str]:
@@ -448,8 +457,8 @@ class TextSearch:
         return _any([Query.fuzzy_term_query(self.schema, field, word, distance=distance) for field in self.fields])
 
     def _fuzzy(self, terms: Sequence[str], near: Sequence[str], filters: Filters, limit: int) -> list[Match]:
-        """Returns a typo-tolerant query: an exact word counts by BM25, one that differs in a letter or two by a fixed
-        share of a rare word.
+        """Returns the best matches with typos allowed: a word that occurs exactly counts by BM25, one of `near` that
+        differs in a letter or two by the fixed score FUZZY_SHARE.
         """
         options = [self._term(term) for term in dict.fromkeys([*terms, *near])][:MOST_TERMS]
         options += [Query.const_score_query(self._near(word), FUZZY_SHARE) for word in near]
@@ -461,7 +470,7 @@ class TextSearch:
 
 @cache
 def _helpers() -> ThreadPoolExecutor:
-    """Returns the threads for second lists. Tantivy releases Python's lock, so two searches run in parallel."""
+    """Returns a pool of threads for second searches. Tantivy releases Python's lock, so two run in parallel."""
     return ThreadPoolExecutor(thread_name_prefix="cuetrail-search")
 
 
@@ -470,15 +479,16 @@ def _any(queries: list[Query]) -> Query:
 
 
 def _silent(query: Query) -> Query:
-    """Returns the query as a condition that adds nothing to the score."""
+    """Returns the query as a condition: documents must match it, but it adds nothing to their score."""
     return Query.const_score_query(query, 0.0)
 
 
 def _essential(weights: Mapping[Any, float]) -> int:
-    """Returns n such that a document must contain one of the n rarest terms. `weights` is ordered, largest first.
+    """Returns how many of the rarest terms are essential: a first search reads only documents with one of them.
+    `weights` has all terms, the rarest first.
 
-    The other terms together may give about as much as one occurrence of each essential term; the caller checks that
-    this was enough.
+    The other terms together can give about as much as one occurrence of each essential one. The caller checks that no
+    other document can be among the best.
     """
     idfs = list(weights.values())
     ceiling, floor = 0.0, sum(idfs)
@@ -493,7 +503,7 @@ def _essential(weights: Mapping[Any, float]) -> int:
 
 
 def _tied(matches: Sequence[Match]) -> list[int]:
-    """Returns the keys of matches that have the same score as a neighbour."""
+    """Returns the keys of matches that have the same score as the match before or after them."""
     pairs = [(a.key, b.key) for a, b in itertools.pairwise(matches) if a.score == b.score]
     return list(dict.fromkeys(itertools.chain.from_iterable(pairs)))
 
@@ -511,7 +521,11 @@ _found = maker(SearchHit)
 def search(
     reader: Reader, index: Index[TextView], query: TextQuery, limit: int, where: Where, factors: Factors, nodes: bool
 ) -> list[SearchHit]:
-    """Returns the best by BM25 times factors, with their nodes if asked for."""
+    """Returns the best nodes by BM25 times the factor of their provenance, then newer, then by id; with `nodes`, each
+    hit has its node.
+
+    Of equal scores, nodes that contain all terms come first.
+    """
     view = reader.current_view(index)
     parts = None if reader.all else reader.parts
     # Without external memories one search is enough.
@@ -533,7 +547,9 @@ def search(
 
 
 def _full(texts: TextSearch, matches: Matches, nodes: Mapping[int, Node]) -> set[int]:
-    """Returns the keys of matches with equal scores that contain every term, by their nodes or by the index."""
+    """Returns the keys of those tied matches that contain every term. `nodes` are the nodes read already; if there are
+    none, the index is asked.
+    """
     if not matches.tied:
         return set()
     if not nodes:

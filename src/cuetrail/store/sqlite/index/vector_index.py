@@ -50,13 +50,13 @@ RELATIONS = """SELECT e.key AS key, e.part, 'edge', v.vector, 0, v.check_sum FRO
 
 
 def space_of(db: sqlite3.Connection) -> VectorSpace | None:
-    """Returns the model whose vectors are to be indexed; None if there are none."""
+    """Returns the model whose vectors are to be indexed; None if the memory holds no vectors."""
     space = held_space(db)
     return None if space == NO_VECTORS else space
 
 
 class VectorIndex:
-    """Keeps the blocks in step with `memory.db`; `rows` is the query for its rows."""
+    """Updates the blocks from `memory.db` and opens views of them. `rows` is the query for the indexed records."""
 
     def __init__(self, directory: Path, db: Database, rows: str = NODES) -> None:
         self.dir = IndexDir(directory)
@@ -66,7 +66,7 @@ class VectorIndex:
         db.on_close(self.close)
 
     def close(self) -> None:
-        """Releases the mapped files."""
+        """Releases the memory-mapped files of the index."""
         self.opened = None
 
     def exists(self) -> bool:
@@ -74,13 +74,13 @@ class VectorIndex:
         return self.dir.load() is not None
 
     def view(self, progress: Progress | None = None) -> VectorView | None:
-        """Returns the blocks after every acknowledged write; None if the memory has no vectors."""
+        """Returns a view that contains every acknowledged write; None if the memory has no vectors."""
         with self.db.reading_connection() as db:
             view = self.view_at(db, *position(db), progress)
         return None if view.space == NO_VECTORS else view
 
     def view_at(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None = None) -> VectorView:
-        """Returns the blocks after the changes up to `target`; none if the memory has no vectors."""
+        """Returns a view that contains the changes up to `target`; one without blocks if the memory has no vectors."""
         space = space_of(db)
         if space is None:
             return VectorView(epoch, target, None, NO_VECTORS, ())
@@ -96,7 +96,7 @@ class VectorIndex:
         return view or VectorView(epoch, target, None, NO_VECTORS, ())
 
     def _current(self, epoch: str, space: VectorSpace) -> VectorView | None:
-        """Returns the open blocks if they are still those on disk, else those on disk, else None."""
+        """Returns the opened view if it is still the index on disk, else a new one; None if no index is usable."""
         view = self.opened
         if view is not None and (view.epoch, view.space) == (epoch, space) and view.files and view.files.unchanged():
             return view
@@ -116,7 +116,7 @@ class VectorIndex:
         return [(name, _mapped(self.dir.path / state.folder / name, dim)) for name in state.files]
 
     def catch_up(self, progress: Progress | None = None) -> None:
-        """Applies every change since the state, or rebuilds if that is not possible."""
+        """Applies every change since the index was last updated, or rebuilds it if that is not possible."""
         with self.dir.locked(), self.db.fresh() as db:
             space = space_of(db)
             if space is None:
@@ -149,7 +149,7 @@ class VectorIndex:
         self._save(db, state, names)
 
     def _apply(self, db: sqlite3.Connection, state: State, runs: Runs, dim: int, progress: Progress | None) -> None:
-        """Rewrites the blocks with changed keys, and appends new keys."""
+        """Rewrites the blocks with changed keys, appends new keys, and saves the new state."""
         rows = _Rows(self.db.path, db, dim, progress, self._query)
         blocks = self._blocks(state, dim)
         names: list[str] = []
@@ -165,9 +165,8 @@ class VectorIndex:
         self._save(db, state, self._gathered(state.folder, names, dim))
 
     def _renewed(self, folder: str, name: str, block: Block, rows: _Rows, runs: Runs) -> list[str]:
-        """Returns the files of a block with the present rows of these ranges; its own file if nothing in it changed.
-
-        Most changes are of rows of another index: of nodes if this one has relationships, and the reverse.
+        """Returns the files of a block after the rows in these ranges are read again: new files, or its own one if
+        nothing in it changed, as most changes concern records of another index.
         """
         now = list(rows.read(runs))
         if not now and not block.holds(runs):
@@ -175,14 +174,14 @@ class VectorIndex:
         return [self._write(folder, piece) for piece in _split(_joined([block.without(runs), *now]))]
 
     def _gathered(self, folder: str, names: list[str], dim: int) -> list[str]:
-        """Merges the last two blocks if the last has grown and both fit in one."""
+        """Merges the last two blocks if the last has grown and both fit in one. Returns the names of all files."""
         ends = [_mapped(self.dir.path / folder / name, dim) for name in names[-2:]]
         if len(ends) < 2 or len(ends[1].keys) < TAIL or sum(len(b.keys) for b in ends) > BLOCK:
             return names
         return [*names[:-2], self._write(folder, _joined(ends))]
 
     def _write(self, folder: str, block: Block) -> str:
-        """Writes a new block file, on disk before anything refers to it, and returns its name."""
+        """Writes a block to a new file, waits until it is on disk, and returns the file's name."""
         place = self.dir.path / folder
         name = str(max((int(p.name) for p in place.iterdir() if p.name.isdecimal()), default=0) + 1)
         with (place / name).open("xb") as file:
@@ -193,7 +192,7 @@ class VectorIndex:
         return name
 
     def _save(self, db: sqlite3.Connection, state: State, names: list[str]) -> None:
-        """Switches to these blocks and deletes the ones they replace."""
+        """Saves a state with these block files, and deletes all others."""
         epoch, seq = position(db)
         files = {n: state.files.get(n) or self.dir.describe(state.folder, n) for n in names}
         self.dir.save(replace(state, epoch=epoch, seq=seq, mark=mark_of(db, seq) or 0, files=files))
@@ -203,7 +202,7 @@ class VectorIndex:
                 old.unlink(missing_ok=True)
 
     def rebuild(self) -> None:
-        """Rebuilds the index from `memory.db`."""
+        """Builds the index again from all vectors in `memory.db`; does nothing if it has none."""
         with self.dir.locked(), self.db.fresh() as db:
             space = space_of(db)
             if space is not None:
@@ -226,7 +225,7 @@ class VectorIndex:
                 return True
 
     def keys(self) -> set[int]:
-        """Returns every key the index holds; for tests."""
+        """Returns the keys of all records in the index; for tests."""
         view = self.view()
         return set() if view is None else {int(key) for block in view.blocks for key in block.keys}
 
@@ -262,7 +261,7 @@ class _Rows:
 
 
 def _mapped(place: Path, dim: int) -> Block:
-    """Maps a block file: all keys, then all partitions, all kinds, all scales, and all codes."""
+    """Returns a block, memory-mapped from a file: all keys, then all partitions, kinds, scales and codes."""
     data = np.memmap(place, np.uint8, "r")
     count = len(data) // (dim + 20)
     return Block(
@@ -280,7 +279,7 @@ def _within(runs: Runs, low: int, high: int) -> list[tuple[int, int]]:
 
 
 def _joined(blocks: Sequence[Block]) -> Block:
-    """Merges blocks, by key."""
+    """Returns the rows of several blocks as one block, by key."""
     keys = np.concatenate([b.keys for b in blocks])
     order = np.argsort(keys, kind="stable")
     columns = [np.concatenate([b.columns[n] for b in blocks])[order] for n in (1, 2, 3, 4)]
@@ -288,7 +287,7 @@ def _joined(blocks: Sequence[Block]) -> Block:
 
 
 def _split(block: Block) -> Iterator[Block]:
-    """Splits a block into pieces that are small enough for a file; none of an empty block."""
+    """Yields a block in pieces of at most BLOCK rows; nothing if it is empty."""
     for at in range(0, len(block.keys), BLOCK):
         piece = slice(at, at + BLOCK)
         yield Block(*(column[piece] for column in block.columns))
@@ -304,12 +303,12 @@ def _digest(blocks: Iterable[Block]) -> bytes:
 
 
 def layout_of(space: VectorSpace) -> str:
-    """Returns the layout's name with the model's identity in it, so that another model's index is never searched."""
+    """Returns the name of the file layout with the model in it, so that another model's index is never searched."""
     return f"{LAYOUT}:{space.model}:{space.dim}"
 
 
 def _scales(codes: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Returns the factor that gives each code unit length: one by its length. A vector of zeros gets 0."""
+    """Returns, for each code, 1 divided by its length, the factor that gives it unit length; 0 for a code of zeros."""
     lengths = np.sqrt(np.einsum("ij,ij->i", codes, codes, dtype=np.float32))
     scales: NDArray[np.float32] = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return scales

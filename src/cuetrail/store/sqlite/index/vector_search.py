@@ -28,7 +28,11 @@ def search(
     db: Database, scope: Scope, index: Index[VectorView], labels: Index[text_search.TextView] | None,
     query: NDArray[np.float32], limit: int, where: Where, space: VectorSpace,
 ) -> list[SearchHit]:  # fmt: skip
-    """Returns the nearest by cosine, then newer, then by id. `labels` answers filters on tags and buckets."""
+    """Returns the nearest nodes by cosine, then newer, then by id. `labels` is the text index, which answers filters on
+    tags and buckets; None if nodes are filtered one by one.
+
+    Raises EmbedderMismatch if the memory does not hold vectors of this space.
+    """
     if limit <= 0:
         return []
     with db.reading_connection() as look:
@@ -56,7 +60,7 @@ def search(
 
 
 def _labelled(reader: Reader, labels: Index[text_search.TextView] | None, where: Where) -> list[int] | None:
-    """Returns the keys of all nodes that filters on tags and buckets leave, if they are few; otherwise None."""
+    """Returns the keys of all nodes that pass filters on tags and buckets, if they are at most FEW; otherwise None."""
     if labels is None or not (where.tags or where.buckets):
         return None
     found = text_search.search(reader, labels, TextQuery(""), FEW + 1, where, (1.0, 1.0), nodes=False)
@@ -64,8 +68,8 @@ def _labelled(reader: Reader, labels: Index[text_search.TextView] | None, where:
 
 
 def _shown(reader: Reader, near: Sequence[tuple[int, float]], limit: int, where: Where) -> list[SearchHit]:
-    """Returns the nearest nodes that pass the filters, up to `limit`. Reads nodes in chunks and stops when there are
-    enough, since many may be equally near.
+    """Returns the nearest visible nodes that pass the filters, at most `limit`; `near` has (key, cosine). Reads nodes
+    in chunks and stops when there are enough, since many may be equally near.
     """
     shown = reader.shown([key for key, _ in near])
     order = sorted((-cosine, -shown[key][1], shown[key][0], key) for key, cosine in near if key in shown)
@@ -94,7 +98,7 @@ Runs = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows by key; mapped from a file, or about to be written to one."""
+    """A table of vectors as 8-bit codes, by key; mapped from a file, or about to be written to one."""
 
     keys: NDArray[np.int64]
     parts: NDArray[np.int32]
@@ -104,15 +108,15 @@ class Block:
 
     @property
     def columns(self) -> tuple[NDArray[Any], ...]:
-        """Returns the columns in the order of the file."""
+        """Returns the columns of the block in the order in which its file has them."""
         return self.keys, self.parts, self.kinds, self.scales, self.codes
 
     def holds(self, runs: Runs) -> bool:
-        """True if the key of any row lies in one of the ranges."""
+        """True if the block has a row whose key lies in one of the ranges."""
         return any(rows.start < rows.stop for rows in map(self._rows, runs))
 
     def without(self, runs: Runs) -> Block:
-        """Returns the rows whose keys lie in none of the ranges."""
+        """Returns a block of the rows whose keys lie in none of the ranges."""
         kept = np.ones(len(self.keys), np.bool_)
         for rows in map(self._rows, runs):
             kept[rows] = False
@@ -126,7 +130,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class VectorView:
-    """The mapped blocks of the index after one change, with the model of their vectors; `NO_VECTORS` has no blocks."""
+    """The index after one change: its memory-mapped blocks and the model of their vectors. NO_VECTORS has no blocks."""
 
     epoch: str
     seq: int
@@ -139,11 +143,11 @@ def nearest(
     db: Database, view: VectorView, query: NDArray[np.float32], limit: int, parts: Sequence[int] | None,
     space: VectorSpace, kinds: Sequence[str] = (), with_text: bool = False,
 ) -> list[tuple[int, float]]:  # fmt: skip
-    """Returns (key, cosine) of the nearest rows in the given partitions (None: all), nearest first: as many as
-    wanted, all that tie with the last of these, and if known the next, which shows that no more tie.
+    """Returns (key, cosine) of the nearest rows in the given partitions (None: all), nearest first: the first `limit`,
+    all that tie with the last of these, and the next one if there is one, which shows that no more tie.
 
-    `kinds` narrows it to nodes of these kinds; occasionally another kind with the same code slips in. `with_text`
-    leaves out nodes with a name but no text.
+    `kinds` restricts the rows to nodes of these kinds; a few of another kind with the same code may be among them.
+    `with_text` leaves out nodes with a name but no text.
 
     Raises EmbedderMismatch if the query's space is not, or is no longer, the one the memory holds.
     """
@@ -216,7 +220,7 @@ def _mask(block: Block, parts: Sequence[int] | None, kinds: Sequence[int], with_
 
 
 def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_]:
-    """Returns a mask of the column's numbers that are among the values."""
+    """Returns a mask that is true where the column has one of the values."""
     if len(values) > FEW_VALUES:
         return np.isin(column, np.asarray(values, dtype=np.int32))
     among = np.zeros(len(column), np.bool_)
@@ -228,8 +232,8 @@ def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_
 def _best(scores: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
     """Returns the positions of the `wanted` highest scores, unsorted.
 
-    The best score of every group is computed first: a score below the `wanted`-th of these is not among the best of
-    all, which leaves few.
+    The highest score of each group is computed first: a score below the `wanted`-th of these cannot be among the
+    highest of all, which leaves few to compare.
     """
     if len(scores) <= wanted:
         return np.arange(len(scores))
@@ -259,7 +263,7 @@ def unpack_vectors(path: Path, blobs: Sequence[bytes], dim: int) -> NDArray[np.f
 
 
 def _cosines(vectors: NDArray[np.float64], query: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns cosines to stored vectors. Neither these half floats nor the query need have length 1."""
+    """Returns the cosine of each stored vector to the query. Neither need have length 1."""
     # Not a matrix product: its sums depend on the position of a row, and equal vectors must get equal scores.
     lengths = np.sqrt((vectors * vectors).sum(axis=1) * (query * query).sum())
     cosines: NDArray[np.float64] = (vectors * query).sum(axis=1) / np.where(lengths == 0, 1, lengths)
@@ -268,16 +272,18 @@ def _cosines(vectors: NDArray[np.float64], query: NDArray[np.float64]) -> NDArra
 
 @cache
 def kind_code(kind: str, bare: bool = False) -> int:
-    """Returns a number for a kind of nodes that fits the column, negative for nodes with a name but no text.
+    """Returns a 32-bit number for a kind of nodes, negative for nodes with a name but no text (`bare`).
 
-    Two kinds may share a number.
+    Two kinds may have the same number.
     """
     code = crc32(kind.encode("utf-8", "surrogatepass")) >> 1
     return ~code if bare else code
 
 
 def quantised(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Converts unit vectors to 8-bit codes, each scaled by its own largest component to keep small ones."""
+    """Converts unit vectors to 8-bit codes. Each is scaled by its largest component, so that small ones are not
+    lost.
+    """
     peak = np.abs(vectors).max(axis=1, keepdims=True)
     peak[peak == 0] = 1
     codes: NDArray[np.int8] = np.rint(vectors / peak * 127).astype(np.int8)

@@ -1,9 +1,8 @@
 """Vector spaces: the model whose vectors `memory.db` holds, and the change-over from one model to another.
 
-`vectors` holds those of the model that searches use: of nodes, described relationships and the notes on those, by their
-keys, which never coincide. During a change-over the next model's vectors go to `next_vectors`, which no search reads.
-When it is complete, a single transaction replaces the old ones. An interrupted change-over harms nobody, and continues
-where it stopped.
+The table `vectors` has the vectors that searches use: of nodes, described relationships and the notes on those, by
+their keys, which never coincide. During a change-over the next model's vectors go to `next_vectors`, which no search
+reads. When all are there, one transaction replaces the old ones. An interrupted change-over continues where it stopped.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _NOTE = "SELECT o.key, o.id, e.id, o.text, o.created, o.expires FROM notes o LEF
 
 @dataclass(slots=True)
 class SqliteVectorSpaces:
-    """Access to the models of a memory. `store.vector_space` documents the methods."""
+    """Reads and changes the embedding models of a memory. `store.vector_space` documents the methods."""
 
     database: Database
     held: VectorSpace | None
@@ -70,7 +69,7 @@ class SqliteVectorSpaces:
 
 
 def _name(db: sqlite3.Connection, table: str, space: VectorSpace | None) -> None:
-    """Sets the model whose vectors the table holds."""
+    """Stores which embedding model the vectors in a table are of; None if it is to hold none."""
     db.execute("DELETE FROM meta WHERE name = ?", (SPACE_ENTRY[table],))
     if space is not None:
         packed = json.dumps({"model": space.model, "dim": space.dim})
@@ -78,7 +77,7 @@ def _name(db: sqlite3.Connection, table: str, space: VectorSpace | None) -> None
 
 
 def table_of(db: sqlite3.Connection, space: VectorSpace) -> str:
-    """Returns the table for vectors of this model. Raises EmbedderMismatch if the memory takes none of them."""
+    """Returns the table for vectors of this model. Raises EmbedderMismatch if the memory stores no vectors of it."""
     for table in (NOW, NEXT):
         if held_space(db, table) == space:
             return table
@@ -86,7 +85,7 @@ def table_of(db: sqlite3.Connection, space: VectorSpace) -> str:
 
 
 def start(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
-    """Lets a memory without vectors hold those of this model, and returns the model it holds."""
+    """Makes this the model of a memory that has none yet. Returns the model the memory holds."""
     held = held_space(db)
     if held is None:
         _name(db, NOW, space)
@@ -94,7 +93,7 @@ def start(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
 
 
 def begin(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
-    """Begins or continues a change-over to this model, drops one to another, and returns the model held now."""
+    """Begins or continues a change-over to this model, drops one to another. Returns the model searches still use."""
     held = start(db, space)
     wanted = None if held == space else space
     if held_space(db, NEXT) != wanted:
@@ -104,7 +103,7 @@ def begin(db: sqlite3.Connection, space: VectorSpace) -> VectorSpace:
 
 
 def finish(db: sqlite3.Connection, space: VectorSpace) -> bool:
-    """Replaces the present vectors by the next model's; returns False, and does nothing, while some are missing.
+    """Replaces the present vectors by the next model's. Returns False, and does nothing, while some are missing.
 
     Raises EmbedderMismatch if the change-over was dropped meanwhile.
     """
@@ -127,7 +126,7 @@ def finish(db: sqlite3.Connection, space: VectorSpace) -> bool:
 def missing(
     db: sqlite3.Connection, path: Path, space: VectorSpace, after: Unembedded | None, limit: int
 ) -> list[Unembedded]:
-    """Returns the next records, of everyone, that need a vector of this model and have none, by key."""
+    """Returns the next `limit` records after `after`, of all users, that need a vector of this model and have none."""
     query = f"{_MISSING.format(table_of(db, space))} ORDER BY key LIMIT ?2"
     keys = [key for (key,) in db.execute(query, (0 if after is None else after.key, max(limit, 0)))]
     found: dict[int, Node | Edge | Note] = {**nodes_by_key(db, path, keys)}
@@ -144,7 +143,7 @@ def _notes(db: sqlite3.Connection, among: str, keys: Sequence[int]) -> Iterator[
 
 
 def put(db: sqlite3.Connection, space: VectorSpace, made: Sequence[tuple[Unembedded, bytes]]) -> int:
-    """Stores vectors by key and returns how many; those of records that changed since they were read are left out."""
+    """Stores vectors and returns how many. Records that changed since they were read are skipped."""
     vectors: dict[int, bytes] = {}
     for some in chunks(made):
         said: dict[int | str, tuple[str | None, str]] = {}
@@ -158,7 +157,7 @@ def put(db: sqlite3.Connection, space: VectorSpace, made: Sequence[tuple[Unembed
 
 
 def drop(db: sqlite3.Connection, keys: Collection[int]) -> set[int]:
-    """Deletes the vectors under these keys, and returns the keys that searches used."""
+    """Deletes the vectors under these keys. Returns the keys of those that searches used, which are to be logged."""
     gone: set[int] = set()
     for some in chunks(list(keys)):
         among = f"key IN ({marks(len(some))})"
@@ -169,7 +168,11 @@ def drop(db: sqlite3.Connection, keys: Collection[int]) -> set[int]:
 
 
 def store(db: sqlite3.Connection, space: VectorSpace, vectors: dict[int, bytes]) -> set[int]:
-    """Stores vectors by key, and returns the keys whose vectors searches use."""
+    """Stores vectors by key. Returns the keys if searches use this model, which must be logged as changed, else an
+    empty set.
+
+    Raises InputError for a wrong length, EmbedderMismatch for a model that the memory does not store.
+    """
     for vector in vectors.values():
         if len(vector) != 2 * space.dim:
             raise InputError(f"a vector has {len(vector)} bytes, {2 * space.dim} are needed: embed it again")

@@ -21,7 +21,7 @@ _HELD = "coalesce(f.valid_from, f.created) <= ?"
 
 
 def made(reader: Reader, read: Sequence[Row]) -> list[Fact]:
-    """Turns rows of the FACT query into facts, with the ids they and their ends have in this scope."""
+    """Converts rows of the FACT query to facts, with the ids that they and their nodes have in this scope."""
     facts = [rows.to_fact(row) for row in read]
     if len(reader.parts) < 2:
         return facts
@@ -64,7 +64,8 @@ def held_at(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: 
 
 
 def queries(reader: Reader, side: str) -> tuple[str, str]:
-    """Returns two queries: the active facts of a node that hold, and the ended ones that held until later.
+    """Returns two queries for a node's facts that hold at a time: the active ones, and those that ended later than it.
+    `side` is "out" for the node as subject, "in" as object.
 
     The plan of the first must not sort: that would read all facts of an entity that has 100,000.
     """
@@ -104,7 +105,7 @@ def around(reader: Reader, ids: Sequence[str], at: int, limit: int, refs: Sequen
 
 
 def _seen(reader: Reader) -> str:
-    """Returns the condition that a fact and its ends are visible."""
+    """Returns a SQL condition that is true if a fact, its subject and its object are visible."""
     return f"{reader.among('f.part')} AND {reader.among('a.part')} AND (b.key IS NULL OR {reader.among('b.part')})"
 
 
@@ -140,7 +141,7 @@ def facts(
 
 
 def most_used(reader: Reader, limit: int) -> list[int]:
-    """Returns the keys of the entities whose facts were used most often, most used first."""
+    """Returns the keys of the `limit` entities that have the most used facts, most used first."""
     query = (
         "SELECT subject, access_count FROM facts INDEXED BY facts_used WHERE access_count > 0"
         f" AND status IN ('staged', 'confirmed') AND {reader.among()} ORDER BY access_count DESC"
@@ -157,7 +158,7 @@ def most_used(reader: Reader, limit: int) -> list[int]:
 
 
 def next_fact(reader: Reader, after: int) -> int | None:
-    """Returns the next time after `after` at which a fact stated in advance begins to hold, or None."""
+    """Returns the next time after `after` at which a fact stated in advance becomes valid; None if there is none."""
     query = (
         "SELECT min(valid_from) FROM facts INDEXED BY facts_ahead"
         f" WHERE valid_from > created AND valid_from > ? AND {reader.among()}"
@@ -167,8 +168,8 @@ def next_fact(reader: Reader, after: int) -> int | None:
 
 
 def uses(db: sqlite3.Connection, parts: Sequence[int]) -> Hashable:
-    """Returns a value that differs whenever something in these partitions was used. It must not be cached with the
-    connection: its own writes change it.
+    """Returns a value that differs after every counted use of a record in these partitions. It must not be cached with
+    the connection, because the connection's own writes change it.
     """
     query = f"SELECT part, count FROM uses WHERE part IN ({marks(len(parts))}) ORDER BY part"
     return tuple(db.execute(query, parts).fetchall())

@@ -26,7 +26,7 @@ def page(reader: Reader, query: PageRequest) -> list[Listed]:
 
 
 def _newest(reader: Reader, query: PageRequest, limit: int) -> Iterator[tuple[int, int]]:
-    """Yields (time, key) of the next nodes of each partition."""
+    """Yields (time, key) of the next nodes that pass the filters, newest first, at most `limit` of each partition."""
     tests, values = _tests(query)
     source = _source(reader, query)
     for part in reader.parts:
@@ -48,7 +48,7 @@ def _core(reader: Reader, kinds: Sequence[str], limit: int) -> list[int]:
 
 
 def _source(reader: Reader, query: PageRequest) -> str:
-    """Returns the table to scan: quarantined nodes, nodes with a rare label, or all nodes by time."""
+    """Returns the table, as SQL, that a listing reads: quarantined nodes, nodes with a rare label, or all by time."""
     if query.provenance == "quarantine":
         return "nodes n INDEXED BY nodes_in_quarantine"
     labels = [("t", tag) for tag in query.where.tags] + [("b", bucket) for bucket in query.where.buckets]

@@ -1,7 +1,7 @@
-"""Reads of the one partition a scope writes to.
+"""Reads for ingest and rules, most of them from the one partition a scope writes to.
 
 A file ingested for a team and the same path ingested privately are two files. So what a rule derives in one partition
-never reaches another. Here every row has its plain id.
+never reaches another. Records of that partition have their plain ids.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _BANDS = ("simhash & 2097151", "(simhash >> 21) & 2097151", "(simhash >> 42) & 4
 
 
 def _here(reader: Reader, column: str = "part") -> str:
-    """Returns a SQL condition that keeps rows inside the partition the scope writes to."""
+    """Returns a SQL condition that is true for rows in the partition the scope writes to."""
     home = reader.ids.home
     return f"{column} = {home}" if home is not None else "0"
 
 
 def roots(reader: Reader) -> dict[str, str]:
-    """Returns the paths of ingested folders by their short names."""
+    """Returns the paths of the folders ingested into the partition, by their short names."""
     return dict(reader.db.execute(f"SELECT name, path FROM roots WHERE {_here(reader)} ORDER BY name").fetchall())
 
 

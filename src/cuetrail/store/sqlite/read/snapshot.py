@@ -31,7 +31,7 @@ def _number(name: str) -> int:
 
 
 class Snapshot:
-    """A view that does not change after it was opened. `store.read` documents the methods."""
+    """The visible atoms of a scope in one transaction that sees no later change. `store.read` documents the methods."""
 
     def __init__(self, db: sqlite3.Connection, scope: Scope, path: Path) -> None:
         self.db = db
@@ -104,8 +104,8 @@ class Snapshot:
 
     @cached_property
     def _renamed(self) -> dict[int, tuple[int | None, str]]:
-        """Returns the nodes whose id in this scope is not their plain id, with source and id: their checksum does not
-        cover that id.
+        """Returns, by key, (source, id) of the nodes whose id in this scope is not their plain id. Their checksum does
+        not cover that id.
         """
         if len(self.reader.parts) < 2:
             return {}
@@ -117,7 +117,7 @@ class Snapshot:
 
 
 class WholeView:
-    """A view that lasts as long as the connection's transaction. `store.upkeep` documents it."""
+    """Everyone's memories in one open transaction, which sees no later change. `store.upkeep` documents it."""
 
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
         self.db = db

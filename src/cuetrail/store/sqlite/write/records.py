@@ -1,4 +1,8 @@
-"""Writes the rows of nodes, labels, edges, notes and facts, and what follows them: adjacency, degrees, tag counts."""
+"""Writes nodes, edges, notes and facts to their tables, and updates the tables computed from them.
+
+Computed tables are adjacency, degrees, labels, names, and counts of tags. `store.transaction` documents the methods of
+`Edges`, `Facts` and `Nodes` that have no docstring.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,8 @@ from cuetrail.text.normalise import names_of, topics_of, words_in_names
 
 @dataclass(slots=True)
 class WriteState:
-    """The connection, whose transaction it is, and the keys it changed so far.
+    """What the parts of one write transaction share: the connection, the partition written to, and the keys changed so
+    far.
 
     `changed` are keys of nodes. `revectored` are keys of nodes, edges and notes of which only the vector changed.
     """
@@ -40,11 +45,11 @@ class WriteState:
 
     @property
     def own(self) -> str:
-        """The user's own partitions, as the list of an SQL `IN`."""
+        """Returns the numbers of the user's own partitions, separated by commas, for a SQL `IN`."""
         return ",".join(map(str, self.ids.mine)) or "NULL"
 
     def taken(self, table: str, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
-        """Returns which of these (partition, id) exist in a table."""
+        """Returns those of these (partition, id) that exist in a table."""
         found: set[tuple[int, str]] = set()
         for some in chunks(list({id_ for _, id_ in ids})):
             found.update(self.db.execute(f"SELECT part, id FROM {table} WHERE id IN ({marks(len(some))})", some))
@@ -52,7 +57,7 @@ class WriteState:
 
 
 def renew_sums(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
-    """Computes the checksums of rows that were changed in place."""
+    """Stores new checksums of the rows with these keys, which were changed in place."""
     for some in chunks(keys):
         found = db.execute(f"SELECT * FROM {table} WHERE key IN ({marks(len(some))})", some).fetchall()
         sums = [(rows.row_sum(row[:-1]), row[0]) for row in found]
@@ -60,11 +65,11 @@ def renew_sums(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
 
 
 Label = tuple[str, str]
-"""(what, name): 't' for tags of nodes and edges, 'b' for buckets."""
+"""A label as (what, name): "t" for tags of nodes and edges, "b" for buckets."""
 
 
 def label_ids(db: sqlite3.Connection, labels: Collection[Label], create: bool = False) -> dict[Label, int]:
-    """Returns the keys of labels; with `create`, missing ones are made."""
+    """Returns the numbers of labels in their table. With `create`, missing labels are added, else they are absent."""
     found = _numbered(db, labels)
     if create and len(found) < len(labels):
         missing = sorted(label for label in labels if label not in found)
@@ -83,9 +88,9 @@ def _numbered(db: sqlite3.Connection, labels: Collection[Label]) -> dict[Label, 
 
 
 def put_carriers(db: sqlite3.Connection, carriers: Mapping[int, Sequence[int]]) -> None:
-    """Adds the keys of nodes under their labels, in the order of the table.
+    """Stores which nodes have which labels: `carriers` maps the number of a label to keys of nodes.
 
-    One statement, each pair as one number: passing pairs takes twice as long.
+    This is one statement with each pair as one number, because passing pairs takes twice as long.
     """
     above = 1 + max((key for keys in carriers.values() for key in keys), default=0)
     pairs = [label * above + key for label in sorted(carriers) for key in sorted(carriers[label])]
@@ -94,7 +99,7 @@ def put_carriers(db: sqlite3.Connection, carriers: Mapping[int, Sequence[int]]) 
 
 
 def collect_labels(db: sqlite3.Connection, labels: Iterable[int]) -> None:
-    """Deletes the labels, of these, that no node or edge has any more."""
+    """Deletes those of these labels that no node or edge has any more."""
     db.executemany(
         "DELETE FROM labels WHERE label = ?1 AND NOT EXISTS (SELECT 1 FROM node_labels WHERE label = ?1)"
         " AND NOT EXISTS (SELECT 1 FROM adjacency_tags WHERE label = ?1)",
@@ -103,7 +108,7 @@ def collect_labels(db: sqlite3.Connection, labels: Iterable[int]) -> None:
 
 
 def count_given(db: sqlite3.Connection, changes: Mapping[tuple[int, str], int]) -> None:
-    """Updates the number of nodes per (partition, tag) by the tags that were given or taken away."""
+    """Adds `changes` to the numbers of nodes by (partition, tag), for tags that people, files or rules gave."""
     rows = [(*place, n) for place, n in sorted(changes.items()) if n]
     db.executemany(
         "INSERT INTO given_tags VALUES (?, ?, ?) ON CONFLICT (part, name) DO UPDATE SET nodes = nodes + excluded.nodes",
@@ -114,17 +119,17 @@ def count_given(db: sqlite3.Connection, changes: Mapping[tuple[int, str], int]) 
 
 
 def _rank(weight: float | None) -> float:
-    """The order of adjacency: the strongest edge first."""
+    """Returns an edge's rank in the adjacency table: its negative weight, so that the strongest edge comes first."""
     return -(UNKNOWN_WEIGHT if weight is None else weight)
 
 
 def _comparable(row: Sequence[Any]) -> tuple[Any, ...]:
-    """The row of an edge without weight, creation time and last change."""
+    """Returns the row of an edge without weight, creation time and last change, to see if anything else differs."""
     return (*row[:6], *row[7:15], *row[17:])
 
 
 class Edges:
-    """Edges with their adjacency, degrees, tags and vectors."""
+    """Writes edges and the tables computed from them in one transaction. `store.transaction` documents the methods."""
 
     def __init__(self, state: WriteState) -> None:
         self.state = state
@@ -162,8 +167,8 @@ class Edges:
         self._add_degrees(degrees)
 
     def _reweigh(self, edges: Sequence[Edge], old: Mapping[str, int], ends: Mapping[str, int]) -> list[Edge]:
-        """Updates in place the edges made by a rule of which only weight and time changed, as dreaming does by the
-        hundred; returns the others.
+        """Updates in place those edges made by a rule of which only weight and time changed, and returns the others.
+        Dreams change hundreds of edges in this way.
         """
         made = {old[e.id]: e for e in edges if e.id in old and e.via is not None and not e.tags}
         was: dict[int, tuple[Any, ...]] = {}
@@ -190,7 +195,7 @@ class Edges:
         return [e for e in edges if e.id not in done]
 
     def _before(self, edges: Sequence[Edge], old: Mapping[str, int]) -> dict[str, int]:
-        """The creation times of edges about to be replaced. Drops the vectors of those whose text changes."""
+        """Returns the creation times of edges to be replaced, by id. Drops the vectors of those whose text changes."""
         created: dict[str, int] = {}
         texts = {old[e.id]: e.text if e.via is None else "" for e in edges if e.id in old}
         reworded: list[int] = []
@@ -204,7 +209,7 @@ class Edges:
         return created
 
     def _add_degrees(self, degrees: Mapping[tuple[int, int], int]) -> None:
-        """Adds to the degrees of nodes, given as (node, partition)."""
+        """Adds numbers, which may be negative, to the degrees of nodes, given as (node, partition)."""
         self.db.executemany(
             "INSERT INTO degrees VALUES (?, ?, ?)"
             " ON CONFLICT (node, part) DO UPDATE SET degree = degree + excluded.degree",
@@ -217,12 +222,12 @@ class Edges:
         self._remove(handles, replaced=False)
 
     def remove_at(self, nodes: Sequence[int]) -> None:
-        """Removes all edges of nodes."""
+        """Removes all edges of these nodes."""
         query = f"SELECT DISTINCT edge FROM adjacency WHERE node IN ({marks(len(nodes))})"
         self.remove([edge for (edge,) in self.db.execute(query, nodes).fetchall()])
 
     def _remove(self, keys: Sequence[int], replaced: bool) -> None:
-        """Removes edges. One about to be `replaced` keeps its notes and its vector."""
+        """Removes edges; their notes and vectors too, unless the edges are about to be `replaced`."""
         for some in chunks(keys):
             among = f"IN ({marks(len(some))})"
             degrees = Counter[tuple[int, int]]()
@@ -285,7 +290,9 @@ class Edges:
         self._add_degrees(degrees)
 
     def _move_side(self, old: StoredEdge, was: tuple[int, str], now: tuple[int, str, int]) -> None:
-        """Moves one side of an edge, given as node and other end."""
+        """Changes one side of an edge in the adjacency tables: from `was`, a node and its neighbour's id, to `now`, a
+        node and its neighbour's id and key.
+        """
         at = "node = ? AND rank = ? AND other_id = ? AND edge = ?"
         place = (was[0], _rank(old.edge.weight), was[1], old.handle)
         self.db.execute(f"UPDATE adjacency SET node = ?, other_id = ?, other = ? WHERE {at}", (*now, *place))
@@ -298,7 +305,7 @@ class Edges:
 
 
 def put_notes(state: WriteState, on: Literal["node", "edge"], notes: Sequence[tuple[Note, int]]) -> None:
-    """Inserts or replaces notes, each with the key of its target. Drops the vectors of those whose text changes."""
+    """Inserts or replaces notes, each with the key of its node or edge. Drops the vectors of changed texts."""
     if not notes:
         return
     old = find_keys(state.db, (note.id for note, _ in notes), "notes", [state.partition])
@@ -317,19 +324,19 @@ def put_notes(state: WriteState, on: Literal["node", "edge"], notes: Sequence[tu
 
 
 def remove_notes(state: WriteState, keys: Sequence[int]) -> None:
-    """Removes notes with their vectors."""
+    """Removes the notes with these keys, their vectors, and their words in `relation_words`."""
     _remove_words(state.db, notes=keys)
     state.revectored |= vector_spaces.drop(state.db, keys)
     state.db.executemany("DELETE FROM notes WHERE key = ?", [(key,) for key in keys])
 
 
 def _enter_words(db: sqlite3.Connection, edges: Sequence[int] = (), notes: Sequence[int] = ()) -> None:
-    """Adds the words of edges and notes with these keys to the table."""
+    """Adds the words of edges and notes with these keys to `relation_words`."""
     db.executemany("INSERT OR IGNORE INTO relation_words VALUES (?, ?, ?, ?)", _word_rows(db, edges, notes))
 
 
 def _remove_words(db: sqlite3.Connection, edges: Sequence[int] = (), notes: Sequence[int] = ()) -> None:
-    """Removes the words of edges and notes that are about to be deleted or changed."""
+    """Removes the words of edges and notes from `relation_words`, before they are deleted or changed."""
     query = "DELETE FROM relation_words WHERE part = ? AND word = ? AND time = ? AND key = ?"
     db.executemany(query, _word_rows(db, edges, notes))
 
@@ -349,7 +356,7 @@ _UPDATE = (
     " stated_status = ?, restated = ? WHERE key = ?"
 )
 TOPICS = "SELECT DISTINCT f.part, f.subject, f.predicate FROM facts f"
-# True for a fact that may keep others of its topic from being valid.
+# A SQL condition: true for a fact that may supersede others of its topic.
 SHADOWING = (
     "EXISTS (SELECT 1 FROM facts s WHERE s.subject = f.subject AND s.predicate = f.predicate AND s.part = f.part"
     " AND (s.status = 'superseded' OR s.stated_from IS NOT NULL OR s.stated_until IS NOT NULL))"
@@ -364,7 +371,7 @@ _IDLE = (
 
 
 class Facts:
-    """Facts under the plain ids of their ends."""
+    """Writes facts in one transaction; their nodes' ids are plain. `store.transaction` documents the methods."""
 
     def __init__(self, state: WriteState) -> None:
         self.state = state
@@ -472,7 +479,7 @@ class Facts:
 
 # From this many nodes on they are inserted in the order of their ids, as the index has them: that is a quarter faster.
 MANY = 1_000
-# The tables, besides edges and notes, whose rows go with a node, by the column of its key.
+# The tables, besides edges and notes, whose rows are deleted with a node, and the column with its key.
 _REFERRING = (
     ("links", "src"), ("mentions", "source"), ("mentions", "node"), ("facts", "subject"), ("facts", "object"),
     ("vectors", "key"), ("next_vectors", "key"), ("life", "key"),
@@ -480,7 +487,7 @@ _REFERRING = (
 
 
 class Nodes:
-    """Nodes with their labels, names and usage."""
+    """Writes nodes and the tables computed from them in one transaction. `store.transaction` documents the methods."""
 
     def __init__(self, state: WriteState, edges: Edges) -> None:
         self.state = state
@@ -537,7 +544,7 @@ class Nodes:
         return keys
 
     def _source_keys(self, paths: Collection[str]) -> dict[str, int]:
-        """The keys of files by path; rows for unknown paths are made."""
+        """Returns the keys of files by path; unknown paths get a row."""
         part = self.state.partition
         made = [rows.source_row(part, path) for path in sorted(paths)]
         self.db.executemany(f"{rows.INSERT_SOURCE} ON CONFLICT DO NOTHING", made)
@@ -548,7 +555,7 @@ class Nodes:
         return found
 
     def _put_labels(self, nodes: Sequence[Node], keys: Mapping[str, int]) -> None:
-        """Enters nodes into the inverted tables, label by label and in the order of keys, as they are sorted."""
+        """Adds nodes to the tables that lead from labels to nodes, in the order of these tables."""
         tags, buckets, given = (defaultdict[str, list[int]](list) for _ in range(3))
         for node in nodes:
             key = keys[node.id]
@@ -565,7 +572,9 @@ class Nodes:
         count_given(self.db, {(self.state.partition, name): len(set(some)) for name, some in given.items()})
 
     def _drop_labels(self, keys: Sequence[int]) -> None:
-        """Takes nodes out of the inverted tables; a label that no node carries any more is deleted."""
+        """Removes nodes from the tables that lead from labels, names and topics to nodes. A label that no node or edge
+        has any more is deleted.
+        """
         loose: dict[tuple[str, str], list[int]] = {}
         given = Counter[tuple[int, str]]()
         columns = "key, part, labels, name, aliases, provenance, props"

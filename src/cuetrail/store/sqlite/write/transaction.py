@@ -21,7 +21,7 @@ from cuetrail.store.vector_space import VectorKind, VectorSpace
 
 
 class Tombstones:
-    """The tombstones in the partitions of one user."""
+    """The tombstones (hashes of forgotten ids and texts) of one user. `store.transaction` documents the methods."""
 
     def __init__(self, db: sqlite3.Connection, ids: Ids) -> None:
         self.db = db
@@ -57,7 +57,7 @@ class Tombstones:
 
 
 def redacted_texts(reader: Reader, nodes: Sequence[Node]) -> dict[str, str]:
-    """Returns what tombstones leave of the texts of the nodes they match, by id; "" if the node is kept out whole."""
+    """Returns what is left of the texts of nodes that tombstones match, by id; "" if a node is kept out as a whole."""
     return {id_: one.rest for id_, one in match(Tombstones(reader.db, reader.ids), nodes).items()}
 
 
@@ -65,7 +65,7 @@ _NO_NODES = "NOT EXISTS (SELECT 1 FROM nodes n WHERE n.source = sources.source)"
 
 
 class SqliteTransaction:
-    """A transaction that writes to the partition of a scope, which is made on first use."""
+    """A transaction that writes to a scope's partition, created on first use. See `store.transaction`."""
 
     def __init__(self, db: sqlite3.Connection, path: Path, scope: Scope) -> None:
         self.db = db
@@ -78,7 +78,7 @@ class SqliteTransaction:
         self.facts = Facts(self.state)
 
     def log(self, dreamed_by: str | None = None) -> None:
-        """Logs what was changed, for indexes and dreaming. `dreamed_by` names the pass of dreaming that did it."""
+        """Appends the changed keys to the change log. `dreamed_by` names the dream pass that wrote, if it was one."""
         log_changes(self.db, self.state.changed, dreamt=dreamed_by)
         log_changes(self.db, self.state.revectored - self.state.changed, vectors_only=True)
 
@@ -116,7 +116,7 @@ class SqliteTransaction:
     def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
         self.db.executemany("DELETE FROM history WHERE part = ? AND id = ?", [(partition, id_) for id_ in ids])
 
-    # --- what refers to nodes
+    # --- records that refer to nodes
 
     def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, int]]) -> None:
         records.put_notes(self.state, on, notes)
@@ -138,7 +138,7 @@ class SqliteTransaction:
     def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
         table = sorted((key, link.norm, link.kind, link.display, self.partition) for key, link in links)
         self.db.executemany("INSERT OR REPLACE INTO links VALUES (?,?,?,?,?,?)", map(rows.summed, table))
-        # The links of a node decide what dreaming may add to it.
+        # The links of a node decide which edges dreams may add to it.
         self.state.changed.update(key for key, _ in links)
 
     # --- vectors
@@ -174,7 +174,7 @@ class SqliteTransaction:
         self.db.executemany(f"DELETE FROM sources WHERE part = ? AND path = ? AND {_NO_NODES}", list(files))
 
     def remove_unused_paths(self) -> None:
-        """Removes the paths that only nodes had, which are corrected or gone, and that were never ingested."""
+        """Removes the user's paths that were never ingested and that no node has any more as its source."""
         self.db.execute(f"DELETE FROM sources WHERE part IN ({self.state.own}) AND hash IS NULL AND {_NO_NODES}")
 
     def put_roots(self, roots: Mapping[str, str], removed: Sequence[str]) -> None:

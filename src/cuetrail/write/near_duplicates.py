@@ -57,9 +57,10 @@ def regroup(
     relabelled: Collection[Node] = (),
     leaving: Collection[Node] = (),
 ) -> int:
-    """Adds to a batch the nodes whose borrowed labels change. Returns how many new and relabelled ones are near others.
+    """Adds to a batch the nodes whose borrowed tags and buckets change, that is those copied from near duplicates.
 
-    `relabelled` are stored atoms of the batch whose own tags or buckets changed; `leaving` are removed by it.
+    `relabelled` are stored atoms of the batch whose own tags or buckets changed; `leaving` are atoms that it removes.
+    Returns how many of the new and relabelled atoms have a near duplicate.
     """
     arriving = {node.id: node.simhash for node in (*new, *relabelled) if node.simhash is not None}
     gone = {node.id: node.simhash for node in leaving if node.simhash is not None}
@@ -71,7 +72,7 @@ def regroup(
 
 
 class _Neighbours:
-    """The atoms near a hash, before a batch and after it. Reads each band once from the store."""
+    """Finds the atoms whose SimHash is near a given one, before a batch and after it. Reads each band once."""
 
     def __init__(self, store: Store, scope: Scope, arriving: Hashes, gone: Hashes) -> None:
         self._store = store
@@ -86,7 +87,7 @@ class _Neighbours:
         self._found: dict[tuple[int, bool], Hashes] = {}
 
     def affected(self) -> Hashes:
-        """Returns the atoms whose partners may change with the batch."""
+        """Returns the SimHashes, by id, of the atoms whose near duplicates may change with the batch."""
         gone = set(self._gone.values())
         centres = gone | set(self._arriving.values())
         self._read(centres)
@@ -161,7 +162,7 @@ def _by_band(hashes: Hashes) -> dict[Band, dict[str, int]]:
 
 
 def _share(store: Store, scope: Scope, batch: Batch, partners: Mapping[str, Sequence[str]]) -> None:
-    """Replaces the borrowed labels of atoms by those of their present partners."""
+    """Replaces in the batch the borrowed tags and buckets of atoms by those of the atoms they now share with."""
     nodes = {node.id: node for node in batch.nodes}
     wanted = partners.keys() | {other for others in partners.values() for other in others}
     known = store.get(scope, sorted(wanted - nodes.keys())) | {id_: nodes[id_] for id_ in wanted if id_ in nodes}

@@ -73,7 +73,7 @@ class DreamReport:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of everything the scope can see. `narratives` counts hits and builds of the narrative cache."""
+    """Counts of everything the scope can see. `narratives` counts hits, misses and entries of the narrative cache."""
 
     nodes: int
     edges: int

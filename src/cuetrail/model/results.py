@@ -33,9 +33,10 @@ class FieldWeights:
 
 @dataclass(frozen=True, slots=True)
 class TextQuery:
-    """A text search. One word must match and all phrases must match.
+    """A text search. At least one word must match, and all phrases must.
 
-    `prefix` completes the last word. `fuzzy` also matches words with typos, `mend` only for words that no memory has.
+    With `prefix`, the last word matches all words that begin with it. `fuzzy` also matches words with typos; `mend`
+    does so only for words that no memory contains.
     Without `fields` the body is searched, and a score is doubled if a tag or bucket has a word of the query. With
     `fields` a score is the weighted sum of the BM25 of each field, and nothing is doubled.
     """
@@ -78,9 +79,10 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """One row of a text or vector search. `factor` is the factor the node's provenance put on the score.
+    """One row of a text or vector search. `boosted`: the score was doubled, because a tag or bucket matches the query.
 
-    `node` is set if the caller asked for nodes. `key` is the engine's own number for it, if the engine has one.
+    `factor` is the part of the score that depends on the node's provenance. `node` is set if the caller asked for
+    nodes. `key` is the engine's own number for it, if the engine has one.
     """
 
     id: str
@@ -202,11 +204,11 @@ def hop_dict(hop: Hop) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A recalled node, its score, and the signals that led to it.
+    """A recalled node with its score; `why` explains how it was found and what the score consists of.
 
     `more` are other passages of the same note or conversation that the text shows too. `cut`: the text shows only the
-    beginning of this one.
-    `mark` says which fact of its text no longer holds, such as "superseded 2026-03-02: lives in Lisbon"; else empty.
+    beginning of this one. `mark` is "" or says which fact of its text is no longer valid, such as "superseded
+    2026-03-02: lives in Lisbon".
     """
 
     node: Node
@@ -219,10 +221,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class RecalledFact:
-    """A fact that leads a recollection: the name of its subject, and the line that shows it.
+    """A fact at the beginning of a recollection's text, with the name of its subject and the `line` that shows it.
 
     `value` is the object's name, or the literal value. `source` is the file or the text that states the fact, None if
-    it was stated directly. `since` is the time from which it holds. `why` says how it fits the cue.
+    it was stated directly. `since` is the time from which it is valid. `why` says how it fits the cue.
     """
 
     fact: Fact
@@ -288,7 +290,7 @@ class Recollection:
 
     @property
     def passages(self) -> tuple[Hit, ...]:
-        """Returns the hits and those folded under them as one flat list, by score."""
+        """Returns the hits and the other passages shown with them (`Hit.more`) in one list, highest score first."""
         flat = [one for hit in self.hits for one in (hit, *hit.more)]
         return tuple(sorted(flat, key=lambda hit: -hit.score))
 

@@ -78,7 +78,7 @@ def _prose(words: str) -> Part:
 
 
 def _hidden(lines: Sequence[str]) -> list[Part]:
-    """Returns the links and tags of lines that nobody reads, as a part without text; nothing if they have none."""
+    """Returns one part without text that has the links and tags of these lines; [] if they have none."""
     text = "\n".join(lines)
     links, tags = find_links(text), find_tags(text)
     return [Part("", structure=True, links=links, tags=tags)] if links or tags else []

@@ -72,7 +72,10 @@ def _comment_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def without_markup(block: str) -> tuple[str, list[str]]:
-    """Returns a block of prose without the lines on which nothing is to be read, and these lines."""
+    """Returns a block of prose without the lines that consist of markup alone (images, embeds, tags), and these lines.
+
+    A table comes back unchanged.
+    """
     if block.lstrip().startswith("|"):
         return block, []
     kept: list[str] = []
@@ -91,7 +94,7 @@ def _reads(line: str) -> bool:
 
 
 def only_links(block: str) -> bool:
-    """True if each line consists of links alone, none of them to a web page with a telling label."""
+    """True if each line consists of links alone. A web link with a label of four words or more counts as text."""
     return all(_only_links(line) for line in block.split("\n"))
 
 

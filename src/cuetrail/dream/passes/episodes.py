@@ -63,7 +63,9 @@ def _save_if_full(work: Work, writes: Writes) -> Writes:
 
 
 def _timeline_changes(work: Work, some: Slice) -> Writes:
-    """Returns ledger writes for changed atom times. They mark each time where an atom was added, removed or moved."""
+    """Returns the writes that update the pass's record of the atoms' times for a slice of changed atoms. They also
+    mark each time at which an atom was added, removed or moved.
+    """
     writes = Writes(mark=some.mark)
     new = {atom.key: Entry(atom.key, atom.at) for atom in some.atoms if not atom.is_day}
     old = {row.first: row for row in work.memory.within(Book.TIMELINE, some.runs)}
@@ -111,7 +113,8 @@ def _range_start(work: Work, time: int) -> int:
 
 
 def _range_end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int | None:
-    """Returns the end of the last changed range that ends before the horizon, or None.
+    """Returns the end of the last range with a changed time (`moved`) that surely ends before `horizon`, the last time
+    that was read; None if there is none.
 
     A time that atoms have left still connects its neighbours, as it did when the atoms were there.
     """
@@ -125,7 +128,7 @@ def _range_end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int 
 
 
 def _update(work: Work, writes: Writes, rows: Sequence[Entry], abandoned: set[int]) -> Writes:
-    """Updates the episodes of one time range. Returns the writes that are not saved yet, for the caller to save.
+    """Updates the episodes of one time range, given the rows of its atoms. Returns the writes that are not saved yet.
 
     `writes` are those left from earlier ranges. `abandoned` are the numbers of episodes that atoms left. A long update
     takes several transactions. The caller adds the removal of the range's marks to the writes returned, so the next
@@ -162,7 +165,7 @@ def _is_one_file_time(work: Work, some: Sequence[Entry]) -> bool:
 
 
 def _numbers(work: Work, clusters: Sequence[Sequence[Entry]]) -> list[int]:
-    """Returns the number of each cluster's episode; 0 if that episode was forgotten.
+    """Returns the number of the episode of each cluster of atoms; 0 if that episode was forgotten.
 
     The largest part of an old episode keeps its number. The other clusters get new numbers.
     """

@@ -72,7 +72,7 @@ class AutoTagger(Protocol):
 
 
 def propose_tags(tagger: AutoTagger, texts: Sequence[str]) -> list[list[str]]:
-    """Returns the tags that the tagger proposes for each text. Raises TaggerError if it fails or returns other types."""
+    """Returns the tags that the tagger proposes for each text. Raises TaggerError if it fails or returns no lists."""
     if not texts:
         return []
     try:

@@ -293,7 +293,8 @@ def _judge(span: _Span, casing: _Casing) -> list[str]:
 class WordRun(NamedTuple):
     """Consecutive words that may be a name: in normal form, and their position among the words of the text.
 
-    `capital`: one has a capital that does not only begin the text. `part`: they seem to be part of a longer name.
+    `capital`: one is capitalised, other than as the first word of the text. `part`: they seem to be part of a longer
+    name.
     """
 
     norm: str
@@ -347,14 +348,14 @@ def _is_part(text: str, words: Sequence[re.Match[str]], start: int, end: int) ->
 
 @lru_cache(CACHED_TEXTS)
 def possible_names(text: str) -> frozenset[str]:
-    """Returns every run of words that begins like a name, in normal form: many of them are no names."""
+    """Returns, normalised, every run of words that begins with a capital or a number; many of them are no names."""
     found = (run.norm for run in word_runs(text, capital_first=True) if not run.part)
     return frozenset(norm for norm in found if len(norm) > 2 and not norm.isdigit())
 
 
 @lru_cache(CACHED_TEXTS)
 def proper_names(text: str) -> frozenset[str]:
-    """Returns the names that `find` finds in a text, folded."""
+    """Returns the names that `find` finds in a text, in lower case and without accents and punctuation."""
     (found,) = find([text[:MOST_CHARS]])
     return frozenset(name for name in map(fold, found) if len(name) > 2 and not name.isdigit())
 

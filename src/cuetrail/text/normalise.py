@@ -153,7 +153,7 @@ def _norm_names(*names: str) -> frozenset[str]:
 
 
 def topic_names(props: Mapping[str, Any]) -> list[str]:
-    """Returns what a text is known by: the names in its property `about`."""
+    """Returns the names that a text is about, from its property `about`: at most MOST_TOPICS, none too long."""
     about = props.get("about")
     if not isinstance(about, list):
         return []
@@ -161,7 +161,7 @@ def topic_names(props: Mapping[str, Any]) -> list[str]:
 
 
 def topics_of(props: Mapping[str, Any]) -> frozenset[str]:
-    """Returns what a text is known by, normalised: the names in its property `about`, also without "the"."""
+    """Returns the names that a text is about (property `about`), normalised, each also without a leading "the"."""
     norms = _norm_names(*topic_names(props))
     return norms | frozenset(short for norm in norms if (short := norm.removeprefix("the ")))
 
@@ -266,7 +266,9 @@ def unstemmed(text: str) -> list[str]:
 
 
 def word_beginnings(text: str) -> Iterator[str]:
-    """Yields the unfinished last word of a text, then without its last letters, which stemming may have removed."""
+    """Yields the last word of a text, which may be unfinished, then the word without its last letter, without its last
+    two, and so on: stemming may have removed these from the indexed words.
+    """
     last = (unstemmed(text) or [""])[-1]
     for start in (last[: len(last) - less] for less in range(ENDING + 1)):
         if not start or (start != last and len(start) < SHORTEST_STEM):
@@ -338,10 +340,9 @@ def searchable_text(name: str | None, aliases: Collection[str], text: str) -> st
 
 
 def sides_by_factor(factors: tuple[float, float]) -> list[tuple[bool | None, float]]:
-    """Returns the searches that a text search consists of, each with the factor of its scores: one of all memories, or
-    one of internal memories (True) and one of all others (False) if their factors differ.
-
-    The best of all are among the best of these two.
+    """Returns the searches into which a text search is split, each with the factor for its scores. If the factors for
+    internal memories and for all others are equal, one of all memories (None); else one of internal memories (True)
+    and one of the others (False).
 
     >>> sides_by_factor((1.0, 1.0)), sides_by_factor((1.0, 0.5))
     ([(None, 1.0)], [(True, 1.0), (False, 0.5)])

@@ -61,9 +61,9 @@ _NO_VERBS = FUNCTION_WORDS - {"has", "had", "have", "can", "could", "will", "wou
 
 
 def topics_in(text: str, title: object = None) -> dict[str, Any]:
-    """Returns the properties by which a text is found: its `title`, and what it is `about`: a list of names.
+    """Returns properties read from a text: its `title`, if it has one, and the list of names that it is `about`.
 
-    The title comes first in `about`; `title` is that which a caller gives.
+    The title comes first in `about`: the argument if the caller gives one, else that of the text.
 
     >>> topics_in("Ed Wood (film)\\nEd Wood is a 1994 American film."), topics_in("Nothing here.")
     ({'title': 'Ed Wood (film)', 'about': ['Ed Wood (film)', 'Ed Wood']}, {})
@@ -124,8 +124,8 @@ def _is_abbreviation(word: str) -> bool:
 
 
 def subjects_of(text: str) -> list[str]:
-    """Returns the names of whom or what the first sentence is about: it begins with one, and a verb follows. Empty if
-    there is none.
+    """Returns the names of the person or thing that the first sentence is about: it begins with a name, and a verb
+    follows. [] if it does not.
 
     A person with several first names also goes by the first alone; what somebody or something is "known as" counts too.
     """

@@ -451,7 +451,9 @@ def _ends_in_noun(head: Sequence[str]) -> bool:
 
 
 def _subject(given: str, named: Container[str], verb_confirms: bool) -> str | None:
-    """Returns the name a sentence begins with, or None. `verb_confirms`: the verb alone shows that it is a name."""
+    """Returns the subject without "The" if it is surely a name, else None. `verb_confirms`: a verb such as "lives in"
+    follows, which makes a name more likely.
+    """
     name = re.sub(r"^The ", "", given).strip(" ,")
     first = name.split()[0].casefold() if name else ""
     if not name or first in NO_SUBJECT or name.split()[-1] in ("of", "the", "de", "van", "von"):
@@ -467,7 +469,9 @@ def _subject(given: str, named: Container[str], verb_confirms: bool) -> str | No
 
 
 def _values(given: str, split: bool = False) -> Iterator[str]:
-    """Yields the value up to the next clause, or each item if it is a list of short items."""
+    """Yields the value of a fact: the words up to the next clause or comma; with `split`, each item of a list of short
+    items. Yields nothing that is too long or begins with a word that no value begins with.
+    """
     said = _FILLERS.sub("", _VALUE_END.sub("", f"{given} ").strip(" ,.!"))
     items = _LIST.split(said) if split else [said.partition(", ")[0]]
     if any(len(item.split()) > _MOST_WORDS_IN_LIST_ITEM for item in items):

@@ -30,7 +30,7 @@ def described(schema: Schema, description: str) -> Schema:
 
 
 def count_schema(name: str, minimum: int = 0) -> Schema:
-    """Returns the schema of a number, with the largest value that it may have."""
+    """Returns the schema of a whole number argument, from `minimum` to the limit for this argument in MOST."""
     return {"type": "integer", "minimum": minimum, "maximum": MOST[name]}
 
 

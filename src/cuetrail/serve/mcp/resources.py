@@ -98,7 +98,7 @@ memory_relate for how people and things stand to each other. Add what is new, no
 
 
 def start_prompt(memory: Memory, topic: str = "") -> str:
-    """Returns the text of the prompt."""
+    """Returns the text of the prompt "start": a guide to the tools, the brief, and a recall on the topic if given."""
     parts = [_GUIDE, _brief(memory)]
     if topic.strip():
         parts.append(

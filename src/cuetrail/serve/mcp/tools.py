@@ -131,7 +131,9 @@ def _recall_text(found: Recollection, tokens: int) -> str:
 
 
 def _hits_json(found: Recollection) -> dict[str, Any]:
-    """Returns the facts and hits as JSON data; if they do not answer, the nearest hit alone, under another name."""
+    """Returns the facts and hits as JSON data. If they do not answer the cue, `hits` is empty and `nearest` has the
+    first hit.
+    """
     hits = [
         {
             **node_json(hit.node),

@@ -105,7 +105,10 @@ def _when(value: Any) -> int | None:
 
 
 def _owner(given: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the owner's ids among the arguments, and among filters that must all hold."""
+    """Returns those of the owner's ids (user_id, agent_id, app_id, run_id) that the arguments or their filters give.
+
+    Filters inside OR and NOT do not count.
+    """
     filters = given.get("filters")
     parts = [given, *_conditions(filters)] if isinstance(filters, Mapping) else [given]
     return {
@@ -123,7 +126,7 @@ def _conditions(filters: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _passes(row: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
-    """True if a memory passes the filters: names with values, `in`, comparisons, AND, OR and NOT. Raises InputError."""
+    """True if a memory passes a filter: names with values or comparisons, and AND, OR, NOT. Raises InputError."""
     if not isinstance(condition, Mapping):
         raise InputError(f'a filter must be an object, such as {{"user_id": "ada"}}, not {condition!r:.60}')
     for name, wanted in condition.items():
@@ -164,7 +167,7 @@ def _matches(value: Any, wanted: Any) -> bool:
 
 
 def _condition(given: Arguments) -> Json:
-    """Returns the owner and the filters of the arguments as one condition. Raises InputError."""
+    """Returns the owner and the filters of the arguments as one filter. Raises InputError for invalid filters."""
     filters = given.get("filters")
     if filters is not None and not isinstance(filters, Mapping):
         raise InputError('filters must be an object, such as {"user_id": "ada"}')
@@ -319,7 +322,7 @@ def delete_many(memory: Memory, given: Arguments) -> Json:
 
 
 def ping(memory: Memory, _given: Arguments) -> Json:
-    """Returns the first response that mem0's clients ask for; they require an organisation and a project."""
+    """Returns the response to the first request of mem0's clients, with the organisation and project they require."""
     return {"status": "ok", "org_id": memory.scope.tenant, "project_id": memory.scope.user, "user_email": None}
 
 

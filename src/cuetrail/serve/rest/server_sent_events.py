@@ -51,7 +51,9 @@ def event(name: str, data: Any) -> bytes:
 
 
 class EventResponse:
-    """An ASGI response of events. When the client disconnects, reading work stops; writing work runs to its end."""
+    """An ASGI response that runs work in a thread and sends the events it emits. When the client disconnects, an event
+    tells the work to stop; work that ignores it runs to its end.
+    """
 
     def __init__(
         self, work: Work, problem: Callable[[Exception], Any], limiter: anyio.CapacityLimiter,

@@ -24,7 +24,7 @@ _LAST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A typed relation between two owners. `edge` is None if it comes from a fact."""
+    """A typed relation between two nodes that are no part of another. `edge` is None if it comes from a fact."""
 
     src: Node
     dst: Node
@@ -34,7 +34,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class GraphView:
-    """Owners, the parts of each, and relations between owners.
+    """Nodes grouped for other systems: owners, the texts that belong to each, and relations between owners.
 
     `owners` are the nodes that belong to no other node, in order. `parts` maps an owner's id to its atoms, in order;
     `values` maps it to its facts with a literal value.

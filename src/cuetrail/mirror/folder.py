@@ -160,14 +160,16 @@ class PageState:
 
 @dataclass(slots=True)
 class Bundle:
-    """The pages that share a file stem, by path, and the digest of their atoms."""
+    """The files of a mirror whose names have the same stem, that is those of one source: their states by path, and the
+    digest of their atoms.
+    """
 
     digest: str
     files: dict[str, PageState] = field(default_factory=dict)
 
 
 def read_manifest(folder: Path) -> dict[str, Bundle]:
-    """Returns the bundles of the last sync by stem; {} if the manifest cannot be read.
+    """Returns what the last sync wrote: bundles of files by their common stem; {} if the manifest cannot be read.
 
     It is only a hint: a page counts as unchanged only if its file on disk has the same size and time.
     """

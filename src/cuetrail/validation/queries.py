@@ -171,7 +171,7 @@ def make_narrative_settings(
 def make_traversal_filter(
     direction: Direction, filters: Mapping[str, Any] | None, where: Where, now: int
 ) -> TraversalFilter:
-    """Returns which edges a traversal follows. Raises InputError."""
+    """Returns which edges a traversal follows and which nodes it may reach. Raises InputError."""
     return TraversalFilter(chosen("direction", direction, get_args(Direction)), make_ties(filters, now), where)
 
 
@@ -236,7 +236,7 @@ def make_query_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def make_flow(max_depth: int, max_branches: int, min_activation: float, tag_sim_floor: float, claim: Claim) -> Flow:
-    """Returns how energy flows. Raises InputError for numbers out of range."""
+    """Returns the limits of an activation. Raises InputError for numbers out of range."""
     for name, count in (("max_depth", max_depth), ("max_branches", max_branches)):
         if count < 0:
             raise InputError(f"{name} must be 0 or more, not {count}")

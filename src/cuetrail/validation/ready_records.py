@@ -173,7 +173,7 @@ def _check_texts(record: Record) -> None:
 
 
 def find_faulty(store: Store) -> list[Finding]:
-    """Returns the stored records of all users that break a rule, as an older version of cuetrail let in."""
+    """Returns a finding for each stored record, of any user, that breaks a rule; older versions checked less."""
     found: list[Finding] = []
     more = 0
     with store.whole_view() as view:

@@ -154,7 +154,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The figures of one recipe: means over the questions, its lead over the first row, and times in seconds."""
+    """The results of one recipe: the mean of each measure over the questions (`figures`), its `lead` over the recipe
+    of the first row, and the median and 95th percentile of the times in seconds.
+    """
 
     name: str
     figures: Mapping[str, float]
@@ -195,14 +197,16 @@ def answer(find: Callable[[Question], Iterable[str]], question: Question) -> Ans
 
 
 def scores(name: str, questions: Sequence[Question], answers: Sequence[Answer]) -> list[float]:
-    """Returns one measure of each answer."""
+    """Returns the value of the measure `name` for each answer."""
     return [measure(name, given.ranked, asked.gold) for asked, given in zip(questions, answers, strict=True)]
 
 
 def compare(
     questions: Sequence[Question], given: Mapping[str, Sequence[Answer]], measures: Sequence[str], by: str
 ) -> Comparison:
-    """Returns a row for each recipe; the first is the baseline of the others."""
+    """Returns the comparison, with a row for each recipe in `given`; `by` names the measure of the leads over the first
+    recipe.
+    """
     first = scores(by, questions, next(iter(given.values())))
     rows = []
     for name, answers in given.items():
@@ -276,9 +280,10 @@ def bench(
     progress: Progress | None,
     now: int,
 ) -> Comparison:
-    """Returns how well each recipe answers the questions. Nothing counts as used. Raises NotFound for unknown gold.
+    """Returns how well each recipe answers the questions. No memory counts as used.
 
-    Gold that is a source counts as found if anything from that source is found.
+    Gold (an expected result) that is a source counts as found if any node of that source is found. Raises NotFound for
+    unknown gold, InputError for a limit below 1.
     """
     if limit < 1:
         raise InputError("limit must be at least 1: nothing can be found otherwise")
@@ -305,7 +310,10 @@ def bench(
 
 
 def contenders(only: Iterable[str], others: Mapping[str, Recipe]) -> dict[str, Recipe]:
-    """Returns the recipes to compare by name, the default one first. Raises InputError for an unknown name."""
+    """Returns the recipes to compare, by name: those in `only`, or all built-in ones and `others`, the default first.
+
+    Raises InputError for an unknown name.
+    """
     known = {**recipes.BY_NAME, **others}
     chosen = {}
     for name in list(only) or list(known):

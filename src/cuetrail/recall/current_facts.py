@@ -228,8 +228,8 @@ def _content_words(context: RecallContext) -> list[str]:
 def read_facts(
     context: RecallContext, anchored: TrailAnchors, subjects: Sequence[str], hits: Sequence[Hit]
 ) -> Believed | None:
-    """Returns the facts about these subjects, and ended facts that were extracted from the hits, with all that is now
-    known on the subjects of those. None if there are no facts.
+    """Returns the facts about these subjects, and ended facts that were extracted from the hits, with the current facts
+    about their subjects. None if there are no facts.
     """
     store, scope = context.store, context.scope
     period = asked_period(anchored.dates, context.now)

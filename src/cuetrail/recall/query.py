@@ -216,7 +216,7 @@ def _split_prefix(words: str) -> tuple[str, str]:
 
 
 def unwrap_question(words: str) -> str:
-    """Returns a question without its wrapping words, or unchanged if nothing would be left.
+    """Returns a question without phrases such as "tell me" and "please", or unchanged if nothing would be left.
 
     >>> unwrap_question("Hey, can you tell me what we know about the antenna please?"), unwrap_question("tell me")
     ('the antenna', 'tell me')

@@ -113,14 +113,14 @@ too. Titles that count more win over the passage that answers a question; a cue 
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """All constants of the recipe TRAIL.
+    """All constants of the default recipe, TRAIL.
 
     `named`, `notes` and `chats` are the weights for named nodes, notes and chats. `fields` are those of the text
     search. `texts` and `vectors` limit the two searches. Activation spreads from the `starts` best anchors `along`
-    these kinds of ties, and `named_share` of it starts at nodes the cue names. The second hop starts from the `best`
-    candidates. Neighbours of the `expanded` best anchors become candidates. `strong_models` are prefixes of models
-    whose vectors are better than BM25. A node that only a cosine below `vector_floor` found needs more evidence. At
-    most `facts` current facts lead the text, within `facts_share` of the budget.
+    these kinds of ties, and `named_share` of it starts at nodes the cue names. The second hop searches for names in the
+    `best` candidates. Neighbours of the `expanded` best anchors become candidates. `strong_models` are prefixes of
+    models whose vectors are better than BM25. A node that only a cosine below `vector_floor` found needs more evidence.
+    At most `facts` current facts begin the text, within `facts_share` of the budget.
     """
 
     named: Weights = NAMED

@@ -63,7 +63,7 @@ class QueryName:
 
 @dataclass(frozen=True, slots=True)
 class TrailAnchors(Anchored):
-    """Anchors of TRAIL, with the names and dates in the cue.
+    """The anchors (direct matches) of the default recipe TRAIL, with the names and dates in the cue.
 
     `residual_query` is the cue without its names, `residual_scores` the BM25 of nodes that match it, 1 for the best.
     `dated_ids` are nodes found within the `dates`. `topics` are the ids of nodes that the cue is about: their name or
@@ -169,7 +169,7 @@ def _within(context: RecallContext, query: TextQuery, span: Span, where: Where, 
 
 
 def relax_query(context: RecallContext) -> RecallContext:
-    """Returns the context with quoted phrases as plain words, and without words that only say the answer's form.
+    """Returns the context with quoted phrases as plain words, without words for the form of the answer ("how many").
 
     The context comes back unchanged if the cue ends in a prefix, or has a phrase and at most two other words: then the
     phrase is a condition. A cue with more words is a question, and its phrase a name.

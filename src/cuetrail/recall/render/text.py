@@ -120,7 +120,7 @@ def share_out(hits: Sequence[Hit], size: int, measure: Measure) -> tuple[str, li
     """Returns a text of at most `size` and the hits that are in it. No long hit takes the room of the others.
 
     First, each hit gets its text up to an allowance, best first. Room that is left goes to hits that were cut, then to
-    the passages folded under the hits. The hits that come back say whether they were cut, and which passages are shown.
+    other passages of the same notes (`more`). The returned hits say whether they were cut and which passages they show.
     """
     blocks = _allotted(hits, size, measure)
     for at, (hit, block) in enumerate(zip(hits, blocks, strict=False)):

@@ -57,10 +57,11 @@ Signals = dict[str, Values]
 
 
 def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached, *, how: Trail) -> Scored:
-    """Returns the eligible candidates with the highest score, then newer, then by id.
+    """Returns the candidates that match well enough, by score (a weighted mean of signals), then newer, then by id.
 
-    Redundant titles are left out. Repetitions of a better hit keep a quarter of their score. If the cue is the name of
-    a node, that node comes first, or a passage of the note with that title. Hits are grouped by note or conversation.
+    Titles of notes that also have a passage here are left out. Repetitions of a better hit keep a quarter of their
+    score. If the cue is the name of a node, that node comes first, or a passage of the note with that title. Hits are
+    grouped by note or conversation.
     """
     assert isinstance(anchored, TrailAnchors), "TRAIL scores the anchors of `find_anchors`"
     assert isinstance(reached, TrailCandidates), "TRAIL scores the candidates of `follow_trails`"

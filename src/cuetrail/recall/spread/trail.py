@@ -97,7 +97,7 @@ class CandidateGraph:
 
 @dataclass(frozen=True, slots=True)
 class TrailCandidates(Reached):
-    """Result of the spread stage of TRAIL: all candidates, and everything the signals are computed from.
+    """Result of the spread stage of the default recipe TRAIL: all candidates, and what their signals are computed from.
 
     `blend` and `coverage` compare candidates with the query. `named` are the scores of nodes that the cue names,
     `activation` those of nodes that energy reached, `sources` where most of that energy came from. `found` are the ids
@@ -117,7 +117,9 @@ class TrailCandidates(Reached):
 
 
 def follow_trails(context: RecallContext, anchored: Anchored, *, how: Trail) -> TrailCandidates:
-    """Returns the candidates: anchors, nodes the cue names, nodes tied to these, and what the second hop finds."""
+    """Returns the candidates: anchors (direct matches), nodes the cue names, nodes connected with these, and nodes that
+    a second search finds by names in the best candidates (the second hop).
+    """
     assert isinstance(anchored, TrailAnchors), "TRAIL spreads from the anchors of `find_anchors`"
     context = relax_query(context)
     weights = how.weights(kinds_of(anchored.nodes.values()), anchored.query_embedding)

@@ -99,7 +99,7 @@ def keep_facts_of_removed_notes(store: Store, scope: Scope, batch: Batch, now: i
 
 
 def facts_outliving_forgotten(store: Store, scope: Scope, leaving: Sequence[Node], now: int) -> Batch:
-    """Returns a batch that gives the facts which other texts state about notes to successors of these notes.
+    """Returns a batch that moves facts about notes, stated by other texts, to other nodes with the names of the notes.
 
     It is written before the notes in `leaving` are forgotten with their files.
     """

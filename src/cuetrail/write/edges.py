@@ -46,7 +46,9 @@ MOST = 10_000
 
 
 def ordered(src: Node, dst: Node) -> tuple[Node, Node, str]:
-    """Returns both ends in the order of KINDS, and the kind of edge. Raises InputError for kinds that cannot relate."""
+    """Returns both ends in the order of KINDS, and the kind of edge. Raises InputError if nodes of these kinds have no
+    relationships.
+    """
     for one, other in ((src, dst), (dst, src)):
         if (one.kind, other.kind) in KINDS:
             return one, other, KINDS[one.kind, other.kind]
@@ -131,7 +133,9 @@ def _same_past(new: Edge, between: Sequence[Edge], now: int) -> Edge | None:
 
 
 def _postponed(one: Edge, edge: Edge, now: int) -> Edge:
-    """Returns a later relationship moved behind the end of `edge`; one that would end before that becomes empty."""
+    """Returns the relationship `one` with its start moved to the end of `edge`. If it ends before that, its time span
+    becomes empty: it ends when it starts.
+    """
     if _end(one) <= _end(edge):
         return replace(one, valid_until=one.valid_from, updated=now)
     return replace(one, valid_from=edge.valid_until, updated=now)

@@ -23,7 +23,7 @@ FEWEST_SHARING = 2
 
 
 def via(norm: str) -> str:
-    """Returns the `via` of edges that this rule makes for a normalised name."""
+    """Returns the value of `via` in edges that were made because a text contains this normalised name."""
     return f"name:{norm}"
 
 

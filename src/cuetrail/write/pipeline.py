@@ -176,10 +176,10 @@ def _edited(node: Node, given: dict[str, Any], now: int) -> Node:
 
 
 def adopt(session: Session, ids: Iterable[str], now: int) -> list[Node]:
-    """Removes the mark that a rule made them from those of these nodes that have it, so that no rule removes them.
+    """Removes the mark "made by a rule" from these nodes, so that no rule deletes them. Nodes without it are skipped.
 
-    Nodes in the user's other partitions are written at once; those in the session's partition are returned, to be
-    written together with the statement about them.
+    Nodes in the user's other partitions are written at once. Those in the session's partition are returned, to be
+    written together with what the user states about them.
     """
     adopted = {
         partition: [

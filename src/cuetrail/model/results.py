@@ -51,7 +51,7 @@ class TextQuery:
 
 @dataclass(frozen=True, slots=True)
 class WalkSeed:
-    """A node a walk starts from, with the labels to follow. `key` is the engine's own number for the node."""
+    """A node a walk starts from, with the labels (tags, buckets) to follow. `key` is the engine's number for it."""
 
     id: str
     labels: tuple[Label, ...]
@@ -62,7 +62,9 @@ class WalkSeed:
 
 @dataclass(frozen=True, slots=True)
 class WalkQuery:
-    """A walk from the seeds to nodes that share a label with them and match no word of `unlike`."""
+    """A walk from the seeds to nodes that share a tag or bucket with them and match no word of `unlike`, best first by
+    `rank`.
+    """
 
     seeds: tuple[WalkSeed, ...]
     unlike: TextQuery
@@ -261,7 +263,7 @@ class Attempt:
 class Recollection:
     """The result of a recall: text within the budget, and the facts and hits it was rendered from.
 
-    `facts` lead the text: current facts about the names in the cue. `anchors` match the cue itself, `walkers` were
+    `facts` come first in the text: current facts about names in the cue. `anchors` match the cue itself, `walkers` were
     reached from anchors; each list is in its own order. `attempt` names the form of the query that found them: "full",
     or another one in `attempts`. `confidence` estimates how likely they answer the cue, from 0 to 1. If that is too
     low, `answerable` is False, and the text says what was looked for and shows the nearest memory, marked as such.

@@ -166,7 +166,7 @@ def _unique(tags: tuple[Tag, ...]) -> tuple[Tag, ...]:
 
 
 def _path_tags(folders: Sequence[str], kind: str) -> tuple[Tag, ...]:
-    """Returns the automatic tags: the project (the outermost folder) and the format."""
+    """Returns the automatic tags of a file: its project (the outermost folder) and its format."""
     names = [PROJECT_PREFIX + folders[0]] if folders else []
     return make_tags([*names, kind if kind in FORMAT_TAGS else "doc"], "auto")
 

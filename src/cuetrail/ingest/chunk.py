@@ -70,7 +70,7 @@ def prose(text: str, limit: int = PROSE) -> list[str]:
 
 
 def plain(text: str) -> list[str]:
-    """Splits plain text: as prose, or as a blob if it has neither blank lines nor sentence ends."""
+    """Splits plain text: by paragraphs and sentences, or by length if it has neither blank lines nor sentence ends."""
     parts = paragraphs(text)
     if len(parts) == 1 and len(parts[0]) > PROSE and not has_sentence_end(parts[0]):
         return blob(parts[0])

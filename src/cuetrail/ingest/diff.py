@@ -170,7 +170,9 @@ def _compare_stored(found: Difference, node: Node, stored: Node, now: int) -> No
 
 
 def _compare_links(found: Difference, store: Store, scope: Scope, known: Sequence[Built]) -> None:
-    """Compares the links of known files. Names depend on the whole file, so an unchanged atom may get other links."""
+    """Adds the new and the ended links of known files to `found`. Even an unchanged atom may get other links, as names
+    depend on the whole file.
+    """
     links = {(k.src, k.kind, k.norm): k for document in known for k in document.links}
     stored = store.links(scope, sorted({node.id for document in known for node in document.nodes}))
     old = {(k.src, k.kind, k.norm): k for some in stored.values() for k in some if k.display}

@@ -253,7 +253,9 @@ def _binds(before: Part, part: Part) -> bool:
 
 
 def _pack(units: Sequence[Sequence[Part]]) -> Iterator[list[Part]]:
-    """Joins units up to about PROSE characters. A passage ends where the unit behind it has the smallest hash."""
+    """Yields the parts of each passage: units joined up to about PROSE characters. A passage ends where the unit behind
+    it has the smallest hash, so that an edit moves few ends.
+    """
     rest, start = sum(map(_length, units)), 0
     while start < len(units):
         cut = len(units) if rest <= LONGEST else _cut(units, start)

@@ -147,7 +147,7 @@ def _turn(message: Any) -> Turn | None:
 
 
 def _is_silent(message: Any) -> bool:
-    """True for a message that may have no text, such as a tool call."""
+    """True for a JSON object that names a speaker. It counts as a message even without text, such as a tool call."""
     return isinstance(message, dict) and any(_name(message.get(key)) for key in ("role", "sender", "speaker", "author"))
 
 

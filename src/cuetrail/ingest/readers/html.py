@@ -92,7 +92,9 @@ class _Page:
         self.linking = 0
 
     def _is_link_list(self, text: str) -> bool:
-        """True if each word is part of a link, as in a menu. A sentence that ends in a colon introduces a list."""
+        """True if each word is part of a link, as in a menu. False after a text that ends in a colon: it introduces a
+        list that belongs to the page.
+        """
         before = self.parts[-1] if self.parts else None
         introduced = before is not None and not before.level and before.text.endswith(":")
         letters = sum(char.isalnum() for char in text)
@@ -147,7 +149,7 @@ def _fenced(code: str) -> str:
 
 
 def _walk(root: LexborNode, page: _Page) -> None:
-    """Visits the nodes in document order. Not recursive, because pages may nest deeper than Python's limit."""
+    """Adds the text below `root` to `page` in document order. Not recursive, as pages may be nested too deeply."""
     stack: list[tuple[LexborNode, bool]] = [(root, False)]
     while stack:
         node, seen = stack.pop()

@@ -25,7 +25,7 @@ _MAX_DEPTH = 40
 
 
 def read(text: str, source: str) -> Document:
-    """Returns one document of kind `note`."""
+    """Returns a Markdown text as one document of kind `note`, with the fields of its frontmatter."""
     head, matter, body = split_front_matter(text)
     parts = _parts(body)
     title = _text_of(matter.get("title")) or _first_heading(parts) or stem(source)

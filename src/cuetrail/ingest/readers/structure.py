@@ -35,7 +35,7 @@ _TELLING_WORDS = 4
 
 
 def without_comments(text: str) -> tuple[str, list[str]]:
-    """Returns the text without comments and scripts of templates, and these. Code stays as it is."""
+    """Returns the text without comments and template scripts, and a list of those. Code stays as it is."""
     if "%%" not in text and "<!--" not in text and "<%" not in text:
         return text, []
     spans = sorted(_comment_spans(without_code(text)))

@@ -82,7 +82,7 @@ def _is_dream_output(record: Record) -> bool:
 
 
 def _ledger_writes(work: Work, some: Sequence[Record]) -> Writes:
-    """Returns the ledger rows for these records, where the ledger has none or a different one."""
+    """Returns the writes that add rows for these records to the ledger, or replace rows that differ from them."""
     edges: dict[str | None, list[Edge]] = defaultdict(list)
     for edge in _of(Edge, some):
         edges[edge.via].append(edge)

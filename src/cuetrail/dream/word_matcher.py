@@ -265,7 +265,7 @@ class _PatternIndex(Generic[M]):
         self.longest: dict[bytes, int] = {}
 
     def put(self, word: str, values: Collection[M]) -> None:
-        """Sets the values of a word."""
+        """Sets the values of a word; an empty collection removes the word."""
         pattern = _pattern(word)
         number = self.numbers.setdefault(pattern.core, len(self.words))
         if number == len(self.words):

@@ -80,7 +80,7 @@ class _Sharing:
         self.load({row.second for row in old | new})
 
     def load(self, phrases: set[int]) -> None:
-        """Reads from the ledger which atoms have each phrase proposed."""
+        """Reads from the ledger for which atoms each of these phrases was proposed."""
         unseen = phrases - self._before.keys()
         self._before |= {phrase: set() for phrase in unseen}
         for row in self._work.memory.by_second(Book.PROPOSED, unseen, self._limit):

@@ -46,7 +46,7 @@ def decay(context: DreamContext) -> PassReport:
 
 
 def decayed(life: Life, kind: str, created: int, now: int) -> Life:
-    """Returns the life after decay up to `now`.
+    """Returns the life (salience, state and so on) of a memory after decay up to `now`.
 
     `keep_forever` does not decay. `ephemeral` is archived after a fixed number of days.
 

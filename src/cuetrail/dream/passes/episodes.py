@@ -85,7 +85,7 @@ def _timeline_changes(work: Work, some: Slice) -> Writes:
 
 
 def _changed_ranges(work: Work) -> Iterator[tuple[int, int]]:
-    """Yields the time ranges, first to last time, that contain changes. Each range ends at a gap."""
+    """Yields the first and last time of each range that contains changes. Ranges are separated by more than GAP."""
     at, page = -FOREVER, PAGE
     while moved := work.memory.seconds(Book.CHANGED_TIME, at, False, page):
         low = _range_start(work, moved[0])
@@ -101,7 +101,7 @@ def _changed_ranges(work: Work) -> Iterator[tuple[int, int]]:
 
 
 def _range_start(work: Work, time: int) -> int:
-    """Returns the first time of the range that contains this one: goes back to the next gap."""
+    """Returns the first time of the range that contains `time`: the nearest one that has none within GAP before it."""
     page = NEAR
     while times := work.memory.seconds(Book.TIMELINE, time - 1, True, page):
         for one in times:
@@ -157,7 +157,7 @@ def _update(work: Work, writes: Writes, rows: Sequence[Entry], abandoned: set[in
 
 
 def _is_one_file_time(work: Work, some: Sequence[Entry]) -> bool:
-    """True if all rows belong to one file and have the same time."""
+    """True if the atoms of all these rows belong to one file and have the same time."""
     if some[0].second != some[-1].second:
         return False
     sources = {brief.source for brief in work.memory.nodes([row.first for row in some]).values()}

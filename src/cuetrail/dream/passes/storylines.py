@@ -49,7 +49,7 @@ FEWEST_STORYLINES, MACRO_SPAN = 2, 30 * DAY
 
 
 def storylines(context: DreamContext) -> PassReport:
-    """Updates the storylines from the current mentions."""
+    """Updates the storylines from the current mentions: takes out and adds sources, creates some and closes others."""
     work = Work(context, NAME)
     _remove_stale(work)
     anchors = work.memory.active_in(Book.UNPLACED)
@@ -67,7 +67,7 @@ def storylines(context: DreamContext) -> PassReport:
 
 
 def _remove_stale(work: Work) -> None:
-    """Takes sources without a mention out of their storylines, and frees the sources of removed storylines."""
+    """Takes sources that no longer mention a storyline's anchor out of it, and frees those of removed storylines."""
     gone = work.memory.all(Book.STALE_STORY)
     # Imported storylines whose summary does not fit their sources.
     outdated = {row.first for row in gone if not row.second}
@@ -120,7 +120,7 @@ def _without_sources(work: Work, story: Entry, node: Node, members: Sequence[Ent
 
 @dataclass(slots=True)
 class _Storyline:
-    """A storyline that sources may join: its ledger row and the time of its first source."""
+    """A storyline that sources may join: its row in the dream's own tables, and the time of its first source."""
 
     row: Entry
     start: int
@@ -286,7 +286,7 @@ def _is_enough(rows: Sequence[Entry]) -> bool:
 
 
 def _close(work: Work) -> None:
-    """Closes the storylines whose last source is at least SILENCE old."""
+    """Marks the storylines whose last source is at least SILENCE old as closed."""
     now = work.context.now
     over = [row for row in work.memory.all(Book.STORY) if row.fourth and now - row.third >= SILENCE]
     present = work.context.store.get(work.context.scope, [story_id(row.first) for row in over])

@@ -208,7 +208,7 @@ class _Evidence:
         return self._is_title(words)
 
     def _is_name(self, word: str) -> bool:
-        """True if a single word is a name."""
+        """True if a single word is to be kept as a name."""
         if len(word) < _SHORTEST and word.casefold() not in ACRONYMS_OF_TWO:
             return False
         kind = word_kind(word)

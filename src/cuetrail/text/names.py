@@ -81,7 +81,7 @@ _SPEAKER = re.compile(r"([^\W\d_][\w.'’-]{0,29}(?: [^\W\d_][\w.'’-]{0,29}){0
 
 
 class _Start(Enum):
-    """The position of a word. A capital letter shows nothing at the start of a sentence, and little after a colon."""
+    """Where a word stands. A capital letter is no sign of a name at a sentence start, a weak one after a colon."""
 
     INSIDE = 0
     COLON = 1
@@ -409,7 +409,8 @@ def name_variants(name: str) -> frozenset[str]:
 
 
 def texts_with(names: Collection[str], texts: Mapping[str, str]) -> dict[str, list[str]]:
-    """Returns, for each folded name, the ids of the padded texts that contain it, in the order of the texts.
+    """Returns, for each folded name, the ids of the texts that contain it, in their order. The texts are folded, with a
+    space at both ends.
 
     >>> texts = {"a": fold_padded("Ada Lovelace, Ada"), "b": fold_padded("Ada!"), "c": fold_padded("Adana")}
     >>> texts_with({"ada", "ada lovelace"}, texts)

@@ -97,7 +97,7 @@ def sanitize_query(query: str, ascii: bool = False) -> str:
 
 
 def analysable(text: str) -> str:
-    """Returns the text with unspaced scripts split into characters, as the analyser needs it."""
+    """Returns the text with spaces between the characters of scripts such as Chinese, as the analyser needs it."""
     # `sub` is ten times as slow as split and join.
     return text if text.isascii() else " ".join(_UNSPACED.split(unicodedata.normalize("NFC", text)))
 
@@ -328,7 +328,7 @@ def is_findable(norm: str) -> bool:
 
 
 def edits(word: str) -> int:
-    """Returns how many typos are tolerated in a word."""
+    """Returns how many typos are tolerated in a word: 1, or 2 from 8 letters on."""
     return 1 if len(word) < 8 else 2
 
 
@@ -353,7 +353,7 @@ def sides_by_factor(factors: tuple[float, float]) -> list[tuple[bool | None, flo
 def top_with_ties(scores: Mapping[K, float], limit: int) -> list[tuple[float, K]]:
     """Returns (score, key) of the `limit` best and of all that tie with the last of them. Tied ones get equal scores.
 
-    A tie is measured from the best of the tied scores. Rounding could separate two equal documents.
+    Scores within the share TIE below the best of them are tied, so that rounding does not separate equal documents.
     """
     kept: list[tuple[float, K]] = []
     level = math.inf

@@ -385,7 +385,9 @@ _AT = re.compile(r" (?:at|for) (?=[A-Z])")
 
 
 def _verb_facts(subject: str | None, predicate: str, given: str, sure: float) -> Iterator[Triple]:
-    """Yields the facts of one verb. "works on X at Y" also gives the fact "works at Y"."""
+    """Yields the facts of one verb with the confidence `sure`; none without a subject. "works on X at Y" also gives the
+    fact "works at Y".
+    """
     if subject is None:
         return
     if predicate in _PLACE_PREDICATES:

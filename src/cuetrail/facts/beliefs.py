@@ -16,7 +16,7 @@ from cuetrail.text.normalise import norm_name, norm_tag
 
 
 def single_valued(store: Store, scope: Scope, predicates: Iterable[str]) -> set[str]:
-    """Returns those of the predicates that have one value at a time: by the user's declaration, else by a rule."""
+    """Returns the predicates that have one value at a time: as the user declared, else by the built-in default."""
     declared = store.settings.beginning_with(declaration(scope.tenant, scope.user))
     return {predicate for predicate in predicates if is_single(predicate, declared)}
 
@@ -38,7 +38,7 @@ def one_each(store: Store, scope: Scope, facts: Sequence[Fact]) -> list[Fact]:
 
 
 def believed_facts(store: Store, scope: Scope, subject: str, at: int) -> list[Fact]:
-    """Returns the facts about a subject that the user believes at a time, the most certain first; [] if unknown."""
+    """Returns the facts about a subject that the user believes at a time, the most certain first; [] if none."""
     return one_each(store, scope, [fact for fact in fact_history(store, scope, subject) if holds(fact, at)])
 
 

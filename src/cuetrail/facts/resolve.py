@@ -242,8 +242,8 @@ def _exact(nodes: Sequence[Node], name: str, scope: Scope) -> Resolved:
 def _nearest(
     found: Iterable[NameMatch], name: str, kind: str | None, scope: Scope, threshold: float
 ) -> Resolved | None:
-    """Returns the user's own entity with the name most similar to `name`, if at least `threshold`. None if the best are
-    tied and differ in kind: the name is ambiguous.
+    """Returns the user's own entity with the name most similar to `name`. None if no similarity reaches `threshold`, or
+    if the best are tied and differ in kind: then the name is ambiguous.
     """
     wanted = folded(name)
     alike = [
@@ -259,7 +259,8 @@ def _nearest(
 
 
 def likeness(a: str, b: str) -> float:
-    """Returns how similar two folded names are, from 0 to 1; 0 if their numbers differ, or a word by more than a typo.
+    """Returns how similar two names in folded form (lower case, no accents) are, from 0 to 1. 0 if their numbers
+    differ, or a word by more than a typo.
 
     >>> [round(likeness("project jackdaw", b), 2) for b in ("project jacckdaw", "project jackdwa", "project jack daw")]
     [0.94, 0.93, 0.94]

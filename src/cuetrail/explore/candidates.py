@@ -123,7 +123,9 @@ class EvidenceScore:
 
 
 def score_evidence(context: ExploreContext, evidence: Evidence, time: int, salience: float) -> EvidenceScore:
-    """Returns the weighted score of match, freshness and salience, with its parts. Freshness is the age of `time`."""
+    """Returns the weighted score of match, freshness and salience, with its parts. Freshness falls with the age of
+    `time`.
+    """
     semantic = evidence.semantic(len(context.queries))
     days = (context.now - time) / DAY
     why: dict[str, Any] = {
@@ -199,7 +201,9 @@ def rank_matches(
 
 
 def last_time_of(node: Node) -> int:
-    """Returns the time freshness counts from: the last update of a person, concept or entity, else when it happened."""
+    """Returns the time that freshness counts from: the last update of a person, concept or entity, else the end of an
+    episode or storyline, else the node's own time.
+    """
     if node.kind in SEMANTIC_KINDS:
         return node.updated
     end = node.props.get("end")
@@ -262,7 +266,7 @@ def _named_like(
 
 
 def _sources_with_words(context: ExploreContext, words: str, limit: int) -> Iterable[str]:
-    """Returns the ids of files with atoms that contain these words; the keywords of a file are phrases of its atoms."""
+    """Returns the ids of files with atoms that contain these words, as the keywords of a file occur in its atoms."""
     where = Where(kinds=("atom",), quarantined=context.where.quarantined, archived=context.where.archived)
     found = context.store.text(context.scope, TextQuery(words), limit, where, nodes=True)
     return [source_id(one.node.source) for one in found if one.node is not None and one.node.source is not None]

@@ -124,7 +124,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """A stated edge between people, concepts or entities, with its score and notes."""
+    """An edge that a user stated between people, concepts or entities, with its score and notes."""
 
     edge: Edge
     score: float
@@ -219,7 +219,7 @@ class Exploration:
 def relationships(
     context: ExploreContext, nodes: Sequence[Node], matched: Sequence[MatchedEdge]
 ) -> tuple[Relationship, ...]:
-    """Returns the best relationships of these nodes, from their strongest edges and the edges that match.
+    """Returns the best relationships of these nodes: of their strongest edges, and of their edges in `matched`.
 
     Filters apply before anything is scored.
     """
@@ -509,7 +509,7 @@ class _Embedding:
 
 
 def run_exploration(context: ExploreContext) -> Exploration:
-    """Returns the result of an exploration, without `meta`."""
+    """Runs an exploration and returns its result; `meta` is still empty."""
     matched = matching_relationships(context)
     best = _items(find_semantic_nodes(context, matched)[:NODES])
     related = relationships(context, [item.node for item in best], matched) if best else ()

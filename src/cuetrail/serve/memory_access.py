@@ -49,9 +49,8 @@ class LazyMemory:
 
 
 def delete_nodes(memory: Memory, nodes: Sequence[Node], atoms: Sequence[Node]) -> None:
-    """Deletes these nodes and atoms, but not equal texts of other owners; `forget` would remove those too.
-
-    So do mem0 and the reference MCP memory server.
+    """Deletes these nodes and atoms, as mem0 and the reference MCP memory server do. Equal texts that belong to other
+    nodes stay; `forget` would remove those too.
     """
     # Imported here: a server answers its first request without the stores.
     from cuetrail.text.timestamps import now_ms

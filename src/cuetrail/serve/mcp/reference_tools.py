@@ -1,4 +1,4 @@
-"""The nine tools of the reference MCP memory server, over a cuetrail memory. Its users change one line.
+"""The nine tools of the reference MCP memory server, over a cuetrail memory, for clients that were made for it.
 
 Entities, observations and relations are stored as an import of its file stores them: an entity is a node, an
 observation an atom linked to it, a relation an edge. All other features of cuetrail work on them.

@@ -21,8 +21,8 @@ class ConnectionLimits:
 
     `head_bytes`: request line and headers together; also the most between two pieces of a body. `head_seconds`: from
     the first byte, or from the connection, to the end of the headers. `idle_seconds`: between two requests.
-    `drain_seconds`: a client that does not read its response, or that goes on sending after it. `pipelined`: requests
-    that wait on one connection while an earlier one runs.
+    `drain_seconds`: for a client to read its response, and to stop sending after it. `pipelined`: requests that wait on
+    one connection while an earlier one runs.
     """
 
     connections: int = 512

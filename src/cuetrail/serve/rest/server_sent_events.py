@@ -51,8 +51,8 @@ def event(name: str, data: Any) -> bytes:
 
 
 class EventResponse:
-    """An ASGI response that runs work in a thread and sends the events it emits. When the client disconnects, an event
-    tells the work to stop; work that ignores it runs to its end.
+    """An ASGI response that runs `work` in a thread and sends the client what it emits, as server-sent events. The work
+    is asked to stop when the client disconnects; if it does not, it runs to its end.
     """
 
     def __init__(

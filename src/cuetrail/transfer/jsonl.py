@@ -69,7 +69,7 @@ def read_header(raw: bytes, path: str) -> VectorSpace | None:
 
 
 def dump_line(team: str | None, record: Record, vector: bytes | None = None) -> str:
-    """Returns one record as a line."""
+    """Returns one record as a line of JSON."""
     plain = _plain(record)
     line: dict[str, Any] = {_EDGE_TYPE if name == "type" else name: value for name, value in plain.items()}
     line["type"] = _NAMES[type(record)]

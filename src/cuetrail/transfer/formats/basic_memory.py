@@ -662,6 +662,6 @@ def _paths(nodes: list[Node]) -> dict[str, str]:
 
 
 def _is_safe(path: str) -> bool:
-    """True if the path stays inside the folder and would be imported again."""
+    """True if a file at this path is inside the exported folder, and an import would read it: Markdown, not hidden."""
     inside = not any(part[:1] in ("", ".") for part in path.split("/"))
     return inside and path.lower().endswith(".md") and not re.search(r"[\\:\x00]", path)

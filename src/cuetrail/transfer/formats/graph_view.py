@@ -47,7 +47,7 @@ class GraphView:
 
 
 def graph_view(records: Iterable[Record]) -> GraphView:
-    """Groups records by owner. Leaves out notes, derived edges, ended edges and inactive facts."""
+    """Groups records by the node that a text belongs to. Leaves out notes, derived and ended edges, inactive facts."""
     rows = list(records)
     nodes = {n.id: n for n in sorted((r for r in rows if isinstance(r, Node)), key=lambda n: (n.seq, n.id))}
     parts: dict[str, list[Node]] = {}

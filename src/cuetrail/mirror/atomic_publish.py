@@ -48,7 +48,7 @@ class FileChanges:
 
 
 class WorkDir:
-    """The work folder of a sync, beside the mirror and on its disk. It is made when first used.
+    """The work folder for one update of a mirror, beside it and on its disk. It is created when first used.
 
     A context manager: it removes the work folder at the end.
     """

@@ -62,7 +62,7 @@ class RecallOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A test for a value, and in words what passes it."""
+    """A test for values (`fits`), and a description of the values that pass it (`what`)."""
 
     fits: Callable[[Any], bool]
     what: str

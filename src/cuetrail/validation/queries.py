@@ -176,7 +176,7 @@ def make_traversal_filter(
 
 
 def make_page(where: Where, provenance: Provenance | None, limit: int, after: str | None) -> PageRequest:
-    """Returns the page of a timeline that follows the position `after`. Raises InputError."""
+    """Returns the request for the page of a timeline that follows the position `after`. Raises InputError."""
     if limit < 1:
         raise InputError("limit must be at least 1: nothing could be listed otherwise")
     parts = None if after is None else _POSITION.fullmatch(after)
@@ -246,7 +246,7 @@ def make_flow(max_depth: int, max_branches: int, min_activation: float, tag_sim_
 
 
 def make_seeding(limit: int, text_weight: float, vector_weight: float) -> Seeding:
-    """Returns how a query finds seeds. Raises InputError for weights out of range."""
+    """Returns how a query finds nodes to start from. Raises InputError for weights out of range, or if both are 0."""
     check_share("text_weight", text_weight)
     check_share("vector_weight", vector_weight)
     if not text_weight and not vector_weight:

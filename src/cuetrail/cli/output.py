@@ -51,7 +51,7 @@ def say_json(data: Any, err: bool = False) -> None:
 
 
 def warn(text: str) -> None:
-    """Prints a line about the run to stderr."""
+    """Prints a message to stderr, after "cuetrail: "."""
     click.echo(_printable(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", f"cuetrail: {text}"), sys.stderr), err=True)
 
 
@@ -206,7 +206,7 @@ def report_error(error: Exception, *, as_json: bool, debug: bool) -> int:
 
 
 def message_and_code(error: Exception) -> tuple[str, int]:
-    """Returns a message of one line and the exit code."""
+    """Returns the message for an error, in one line, and the exit code of the command."""
     match error:
         case click.ClickException():
             return error.format_message(), error.exit_code

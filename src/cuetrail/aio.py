@@ -103,7 +103,7 @@ class AsyncMemory:
         return self
 
     async def close(self) -> None:
-        """Release files and connections, after everything under way is done."""
+        """Release files and connections, after all running calls have ended."""
         if self._opened is not None:
             await self._run(self._opened.close)
         await asyncio.get_running_loop().run_in_executor(None, self._pool.shutdown)

@@ -34,7 +34,7 @@ _DRAWN_AT_ONCE = 1_000
 
 
 def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Returns the share of the gold that is among the first k.
+    """Returns which share of the expected ids (`gold`) is among the first k of `ranked`.
 
     >>> recall_at(["a", "x", "b"], {"a", "b"}, 2), recall_at(["a", "x", "b"], {"a", "b"}, 3)
     (0.5, 1.0)
@@ -43,7 +43,7 @@ def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Returns 1 if all of the gold is among the first k, else 0.
+    """Returns 1 if all expected ids (`gold`) are among the first k of `ranked`, else 0.
 
     >>> all_at(["a", "x", "b"], {"a", "b"}, 2), all_at(["a", "x", "b"], {"a", "b"}, 3)
     (0.0, 1.0)
@@ -52,7 +52,7 @@ def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def hit_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Returns 1 if any of the gold is among the first k, else 0.
+    """Returns 1 if any of the expected ids (`gold`) is among the first k of `ranked`, else 0.
 
     >>> hit_at(["x", "a"], {"a", "b"}, 1), hit_at(["x", "a"], {"a", "b"}, 2)
     (0.0, 1.0)
@@ -167,7 +167,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Recipes compared on the same questions; `lead` is by the measure named `by`, against the first row."""
+    """Recipes compared on the same questions, one row each. The `lead` of a row is its difference to the first row in
+    the measure named `by`.
+    """
 
     questions: int
     by: str

@@ -51,7 +51,8 @@ def share(size: int, part: float) -> int:
 
 
 def shares(tokens: int, limit: int | None = None) -> tuple[int, int]:
-    """Returns how many anchors and how many walkers fill a token budget or a limit, in the ratio 7 to 3.
+    """Returns how many anchors (direct matches) and walkers (nodes related to them) fill a token budget, or a limit on
+    their number, in the ratio 7 to 3.
 
     >>> shares(2000), shares(5000), shares(100), shares(0, 10), shares(0, 1)
     ((7, 3), (18, 7), (4, 2), (7, 3), (1, 0))
@@ -101,7 +102,7 @@ def mention_weight(times: int) -> float:
 
 
 def company(together: int, alone: int) -> float:
-    """Returns the share of the texts with one name that also contain another name.
+    """Returns the share of `together`, the texts with two names, in `alone`, all texts with the first of them.
 
     One text without the other name is added to the count, so one co-occurrence weighs less than many (Laplace).
 

@@ -576,7 +576,7 @@ class Memory:
         until: int | None = None, provenance: Provenance | None = None, include_quarantined: bool = False,
         include_archived: bool = False, limit: int = 50, after: str | None = None,
     ) -> Timeline:  # fmt: skip
-        """Return the nodes that pass all filters, the newest first; with `provenance`, only those of that one.
+        """Return the nodes that pass all filters, the newest first; with `provenance`, only those with this one.
 
         `after` is the `more` of the previous page. Nodes that dreams made are listed only if `kinds` names their kind.
         """

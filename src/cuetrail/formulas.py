@@ -256,7 +256,7 @@ def fused(ranks: Collection[int], queries: int, k: int = RRF_K) -> float:
 
 
 class Coefficients(NamedTuple):
-    """The weights of the figures of `Evidence`, and the bias."""
+    """The weights that `confidence` gives to the fields of `Evidence`, and a constant term (`bias`)."""
 
     covered: float
     matched: float
@@ -277,7 +277,7 @@ DATED = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Figures of the best hit of a recall.
+    """Numbers about the best hit of a recall.
 
     `covered` is the share of the cue's terms that it contains, rare terms counting more, and `matched` about how many
     these are. `unseen` is the share of terms that no memory contains. `gap` is how much closer to the cue the nearest

@@ -683,7 +683,10 @@ class Memory:
 
 @checked
 def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> Path | None:
-    """Replace the memory at `address` by a backup; return where a damaged one was moved to, if there was one."""
+    """Replace the memory at `address` by a backup; return where a damaged one was moved to, if there was one.
+
+    A memory that is not damaged is replaced only with `force`; otherwise InputError is raised.
+    """
     return engines.restore_backup(Path(backup), str(address), force)
 
 

@@ -71,7 +71,7 @@ def abandon_stdout() -> None:
 
 @contextlib.contextmanager
 def warnings(quiet: bool) -> Iterator[None]:
-    """Prints the library's warnings to stderr while the context is open."""
+    """Prints the library's warnings to stderr inside the `with` block; only errors if `quiet`."""
     import logging
 
     class Lines(logging.Handler):

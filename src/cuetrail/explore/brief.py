@@ -161,7 +161,7 @@ def _related(node: Node, edge: Edge) -> str:
 
 
 def _recent(store: Store, scope: Scope, now: int) -> list[Node]:
-    """Returns sources and atoms without a source of the last seven days, newest first."""
+    """Returns the newest files, and the newest atoms that belong to no file, of the last seven days, newest first."""
     sources = _newest(store, scope, "source", RECENT, now - LAST, now)
     atoms = _newest(store, scope, "atom", ATOMS, now - LAST, now)
     known = store.get(scope, sorted({source_id(node.source) for node in atoms if node.source is not None}))

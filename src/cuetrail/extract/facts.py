@@ -347,7 +347,7 @@ def _decision(sentence: str, about: str) -> Triple | None:
 
 
 def _first_person_facts(sentence: str, speaker: str) -> Iterator[Triple]:
-    """Yields the facts the speaker states about himself."""
+    """Yields the facts that the speaker states about himself, with "I" or "my"; none without a speaker."""
     if not speaker:
         return
     if match := _FIRST_PERSON.match(sentence):

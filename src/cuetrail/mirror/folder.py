@@ -82,7 +82,8 @@ def is_mirror(folder: Path) -> bool:
 
 
 def claim(folder: Path, marker: Marker, placement: Placement | None) -> Marker:
-    """Returns the marker to write: `marker` with the given placement, or with that of the mirror already there.
+    """Returns the marker to write: `marker` with the given placement, else with that of the mirror already there, else
+    with "first".
 
     Raises InputError when the folder mirrors another memory or scope.
     """
@@ -185,7 +186,7 @@ def read_manifest(folder: Path) -> dict[str, Bundle]:
 
 
 def manifest_bytes(bundles: dict[str, Bundle]) -> bytes:
-    """Returns the content of the manifest: one JSON line per stem."""
+    """Returns the content of the manifest: a line of JSON for each bundle, with the common stem of its files."""
     lines = []
     for stem, bundle in bundles.items():
         files = [[name, f.size, f.mtime_ns, f.check] for name, f in bundle.files.items()]

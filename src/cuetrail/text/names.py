@@ -218,7 +218,9 @@ def _joins(text: str, left: _Word, right: _Word) -> bool:
 
 
 def _close(text: str, run: list[_Word], start: _Start, spans: list[_Span]) -> None:
-    """Splits a run of capitalised words at function words and adds the parts to `spans`."""
+    """Splits a run of capitalised words at function words and adds the parts to `spans`. A long run in capital letters
+    is left out.
+    """
     if len(run) > _MAX_SHOUTED and all(word.text.isupper() for word in run):
         return
     part: list[_Word] = []

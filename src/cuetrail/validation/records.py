@@ -251,7 +251,9 @@ def make_fact(
 def make_note(
     target: str, text: str, expires: int | str | None, now: int, on: Literal["node", "edge"] = "node"
 ) -> Note:
-    """Returns a note on the node or the edge `target`. Raises InputError for an empty text."""
+    """Returns a note on the node or edge `target`. `expires` is a time, or a key of TERMS, counted from `now`. Raises
+    InputError for an empty text.
+    """
     said = clean(text)
     if not said.strip():
         raise InputError("there is nothing to note: give a text")

@@ -174,7 +174,9 @@ def _existing(work: Work, anchors: Sequence[int]) -> dict[int, list[_Storyline]]
 
 
 def _most_alike(work: Work, source: int, time: int, stories: Sequence[_Storyline]) -> _Storyline | None:
-    """Returns the storyline with the vector most similar to the source's, if it is near enough; else None."""
+    """Returns the storyline, of those near in time, whose vector is most similar to that of the source; None if none is
+    similar enough.
+    """
     near = {story_id(one.row.first): one for one in stories if one.gap(time) <= NEAR}
     brief = work.memory.nodes([source]).get(source)
     if not near or brief is None:

@@ -57,7 +57,8 @@ _RAW = frozenset({"script", "style", "textarea", "title", "iframe", "noembed", "
 class _Page:
     """The state of the walk: finished parts, and the text and links of the current paragraph.
 
-    `linking` counts the characters of the text that are inside links.
+    `linking` counts the characters of the text that are inside links. `links`, `groups` and `verbatim` count the open
+    elements of these sorts. `apart` is True after a horizontal line.
     """
 
     parts: list[Part] = field(default_factory=list)
@@ -209,7 +210,7 @@ def shallow(text: str) -> str:
 
 
 class _Outline:
-    """The open elements at a position of a page, approximately as a parser sees them."""
+    """Records the open elements of a page while its tags are read, about as a parser does, to limit their depth."""
 
     def __init__(self) -> None:
         self._open: list[str] = []

@@ -297,7 +297,9 @@ def _application(name: str, *inner: str) -> Path:
 
 
 def _settings_files(client: Client) -> list[tuple[Path, _Format]]:
-    """Returns the settings files of a client: for Claude those of Claude Code, and of Claude Desktop if installed."""
+    """Returns the settings files of a client: for Claude, those of Claude Desktop and Claude Code if installed, or that
+    of Claude Code if neither is.
+    """
     match client:
         case "cursor":
             return [(Path.home() / ".cursor" / "mcp.json", _JSON)]

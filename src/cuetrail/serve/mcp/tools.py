@@ -111,7 +111,7 @@ def _forget(memory: Memory, given: Arguments) -> ToolResult:
 
 
 def recall(memory: Memory, given: Arguments) -> ToolResult:
-    """Returns the current facts that fit the cue, then the memories it finds."""
+    """Returns the current facts that fit the cue, then the memories it finds; or what was looked for in vain."""
     tokens = given.pop("tokens", RECALL_TOKENS)
     found = memory.recall(budget=Budget(tokens=tokens), **parse_times(given))
     if not found.answerable:

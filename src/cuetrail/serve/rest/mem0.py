@@ -315,7 +315,7 @@ def update_many(memory: Memory, given: Arguments) -> Json:
 
 
 def delete_many(memory: Memory, given: Arguments) -> Json:
-    """Forgets several memories. Raises NotFound before any change if one is missing."""
+    """Deletes several memories. Raises NotFound before any change if one is missing."""
     nodes = {row["memory_id"]: _find(memory, row["memory_id"]) for row in given["memories"]}
     delete_nodes(memory, [], list(nodes.values()))
     return {"message": f"Successfully deleted {len(nodes)} memories"}

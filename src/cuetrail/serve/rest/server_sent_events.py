@@ -116,7 +116,9 @@ class EventResponse:
                 self._failed = error
 
     async def _send(self, receiver: MemoryObjectReceiveStream[bytes], send: Send) -> bool:
-        """Sends queued events. Returns False if the work failed before the response began."""
+        """Sends events until the work ends, and comments while there are none. Returns False, with nothing sent, if the
+        work failed before that.
+        """
         begun, wait, over = False, FIRST_BYTES_AFTER, False
         while not over:
             piece: bytes | None = b": at work\n\n"

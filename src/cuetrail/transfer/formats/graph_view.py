@@ -24,7 +24,7 @@ _LAST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A typed relation between two nodes that are no part of another. `edge` is None if it comes from a fact."""
+    """A typed relation between two nodes that belong to no other node. `edge` is None if it comes from a fact."""
 
     src: Node
     dst: Node

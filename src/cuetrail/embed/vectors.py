@@ -37,7 +37,7 @@ def space_of(embedder: Embedder) -> VectorSpace:
 
 
 def vectors_of(embedder: Embedder, records: Sequence[Node | Edge | Note]) -> list[bytes]:
-    """Returns the vectors of records that have a text, in their stored form."""
+    """Returns the vector of each record's text, as the bytes that are stored."""
     texts = [embedded_text(record) if isinstance(record, Node) else record.text for record in records]
     return to_blob(embedder.embed(texts))
 

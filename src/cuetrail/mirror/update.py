@@ -237,7 +237,7 @@ def _build(new: _NextMirror, view: Snapshot, plans: Sequence[_BundlePlan], progr
 
 
 def _batches(items: Iterable[_T], atoms: Callable[[_T], int], limit: int) -> Iterator[list[_T]]:
-    """Yields lists of neighbours with about `limit` atoms each, to bound the memory in use."""
+    """Yields the items in lists of about `limit` atoms, to bound the memory in use; `atoms` counts those of an item."""
     batch: list[_T] = []
     total = 0
     for item in items:

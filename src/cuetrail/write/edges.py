@@ -67,7 +67,7 @@ def related(
     `stated` is the new statement as an edge, `given` the arguments it was made from; one that is None keeps the value
     of the relationship that holds. If the statement contradicts that relationship, the old one is closed and a new one
     begins. It ends when a later relationship that is already stated begins. A statement about the past closes an open
-    relationship that says the same; otherwise it is history at once and closes nothing.
+    relationship that says the same; otherwise it becomes a relationship that has ended, and nothing is closed.
     """
     if src.id == dst.id:
         raise InputError(f"{src.id!r} cannot be related to itself: name two nodes")

@@ -1,4 +1,4 @@
-"""Reads plain text as paragraphs, or as blobs if it has none."""
+"""Reads plain text by paragraphs, or in pieces cut by length if it has none."""
 
 from __future__ import annotations
 

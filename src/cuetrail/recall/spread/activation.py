@@ -77,7 +77,9 @@ class _Walk:
         self.tips, self.visited = [_Tip(self.seed, self.score)], {self.seed}
 
     def advance(self, claimed: Sequence[Sequence[Candidate]]) -> None:
-        """Extends each path by its steps, given in the order of the tips; several steps branch it, none end it."""
+        """Extends each path by its steps (`claimed`, in the order of `tips`). A path with several steps branches, one
+        without steps ends.
+        """
         tips: list[_Tip] = []
         for tip, steps in zip(self.tips, claimed, strict=True):
             if not steps:

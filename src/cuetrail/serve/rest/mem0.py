@@ -457,7 +457,7 @@ def mem0_routes(service: Service) -> list[Route]:
 
 
 def _query_arguments(query: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the arguments of a query string, counts as int."""
+    """Returns the arguments of a query string; those that are counts, such as `top_k`, as int."""
     numbers = (*_PAGED, "top_k", "limit")
     return {
         name: int(value) if name in numbers and value.isascii() and value.isdecimal() and len(value) < 10 else value

@@ -1,4 +1,4 @@
-"""Titles, summaries and keywords of storylines, macros and sources.
+"""Titles, summaries and keywords of storylines, of macros (summaries of storylines) and of sources.
 
 A summary consists of sentences from the texts. A `Teller`, such as a language model, can replace `extract`.
 """

@@ -25,7 +25,7 @@ log = logging.getLogger("cuetrail")
 K = TypeVar("K")
 T = TypeVar("T")
 
-# Texts embedded between two writes of a change-over; an interruption loses at most these.
+# Texts embedded between two writes when the embedder is changed; an interruption loses at most these.
 BATCH = 1_000
 # The number of queries, and of short texts, whose vectors are cached.
 MOST_CACHED = 4_096

@@ -50,7 +50,7 @@ G = TypeVar("G")
 T = TypeVar("T")
 
 PART_OF = "part_of"
-"""The kind of edge from a source to its storyline, and from a storyline to its macro."""
+"""The kind of edge from a source to its storyline, and from a storyline to its macro (a summary of storylines)."""
 
 Detail = Literal["full", "minimal"]
 Described = Edge | Note

@@ -289,7 +289,7 @@ class Where:
         )
 
     def finds(self, node: Node) -> bool:
-        """True if a search may return a node. Storylines and macros are returned only if `kinds` names them."""
+        """True if a search may return a node. Storylines and macros (their summaries) only if `kinds` names them."""
         return self.admits(node) and (bool(self.kinds) or node.kind not in STORYLINE_KINDS)
 
 

@@ -76,7 +76,7 @@ def _as_stored(session: Session, fact: Fact) -> Fact:
     found = facts_by_id(session.store, session.scope, [fact.id]).get(fact.id)
     if found is not None and holds(found, begins(fact)):
         return found
-    # The one just stated if it holds, else the one it became.
+    # Of the facts with the same content one that holds, else the one just stated.
     return min(
         _same(session, fact),
         key=lambda f: (not holds(f, begins(fact)), f.created != fact.created, f.id != fact.id),

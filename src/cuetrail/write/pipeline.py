@@ -169,7 +169,7 @@ def _edited(node: Node, given: dict[str, Any], now: int) -> Node:
         found = (tag for tag in node.tag_details if tag.origin != "user" and tag.name not in made.tags)
         fields["tag_details"] = (*made.tag_details, *found)
     if made.text != node.text:
-        # The near duplicates of the old text are not those of the new one; nor is what it is about.
+        # The new text has other near duplicates and other topics.
         fields["simhash"] = None
         fields["props"] = {**made.props, **without_topics_in(node.props, node.text)}
     return replace(node, **fields, updated=now)

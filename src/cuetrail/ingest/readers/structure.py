@@ -30,7 +30,7 @@ _LINK = re.compile(
 )
 _MARK = re.compile(r"[\s>]*(?:(?:[-*+•]|\d{1,3}[.)])(?:\s+\[[ xX]\])?(?=\s|$))?[\s>]*")
 _WORD = re.compile(r"[^\W_]+")
-# The label of a web link with so many words says what is there; nothing else in the memory does.
+# A web link whose label has at least so many words is kept as text: the label says what the linked page is about.
 _TELLING_WORDS = 4
 
 

@@ -141,8 +141,8 @@ class Vectors:
     def of_query(self, text: str) -> QueryVector | None:
         """Returns the vector of a query; None without an embedder, or if the memory is searched by words alone.
 
-        Raises EmbedderError if the embedder fails or the change-over to its model is not finished, EmbedderMismatch if
-        the memory holds vectors of another model.
+        Raises EmbedderError if the embedder fails, or if `reembed` has not yet made all vectors of its model, and
+        EmbedderMismatch if the memory holds vectors of another model.
         """
         held = self.store.vector_spaces().held
         if self.embedder is None or held == NO_VECTORS:

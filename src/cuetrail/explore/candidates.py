@@ -58,6 +58,8 @@ class ExploreContext:
     """Everything the steps of one exploration share: the store to search, the queries, and the filters.
 
     `embed` and `embed_texts` return vectors of a query and of short texts; None if the memory has no vectors.
+    `text_matches` are texts to compare with names by the measure `fuzzy`. `granularity` says which kind is shown in
+    full, `mode` how many candidates are read; `weights` are those of match, freshness and salience.
     """
 
     store: Store

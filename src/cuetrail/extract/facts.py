@@ -360,7 +360,7 @@ def _first_person_facts(sentence: str, speaker: str) -> Iterator[Triple]:
 
 
 def _third_person_facts(sentence: str, speaker: str, named: Container[str]) -> Iterator[Triple]:
-    """Yields the facts stated about a named subject."""
+    """Yields the facts that a sentence states about the person or thing it names as subject, or "I use" of the speaker."""
     if match := _USES.match(sentence):
         subject = speaker or None if match[1] == "I" else _subject(match[1], named, verb_confirms=True)
         if match[2] != "use" or match[1].endswith(("I", "s")):
@@ -448,7 +448,7 @@ def _is_lone_adjective(value: str, given: str) -> bool:
 
 
 def _ends_in_noun(head: Sequence[str]) -> bool:
-    """True if a category may end in a noun: "able" alone says what something can, not what it is."""
+    """True if the last word of a category may be a noun; False for adjectives and adverbs such as "portable"."""
     return not (word_kind(head[-1]) == "other" and head[-1].endswith(("able", "ible", "ful", "ous", "ly")))
 
 

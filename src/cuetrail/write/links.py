@@ -45,8 +45,8 @@ NO_LINK_CHANGE = LinkChange()
 
 
 def resolve_links(store: Store, scope: Scope, change: LinkChange, batch: Batch, now: int) -> None:
-    """Adds to the batch the edges and shared-name entities that the change makes necessary, and the removal of those
-    that it makes obsolete.
+    """Adds to the batch the edges that the change makes necessary, the entities for names that two atoms share, and the
+    removal of edges and entities that it makes obsolete.
     """
     gone = set(change.leaving)
     new_links: dict[str, list[Link]] = {}

@@ -56,7 +56,7 @@ class VerbQueues:
         self._long = anyio.CapacityLimiter(LONG_AT_ONCE)
 
     def limiter(self, verb: str) -> anyio.CapacityLimiter:
-        """Returns the limiter under which a verb runs."""
+        """Returns the limiter for a verb: that of long verbs, or that of all others."""
         return self._long if verb in LONG_VERBS else self._short
 
     async def group_writes(self, verb: str) -> None:

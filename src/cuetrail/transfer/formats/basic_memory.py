@@ -366,7 +366,7 @@ def files_below(path: Path, on_error: Callable[[OSError], None] | None = None) -
 
 
 def is_note(file: Path) -> bool:
-    """True if the file has the suffix of a note."""
+    """True if the file has the suffix .md."""
     return file.suffix.lower() == ".md"
 
 

@@ -360,7 +360,7 @@ def _first_person_facts(sentence: str, speaker: str) -> Iterator[Triple]:
 
 
 def _third_person_facts(sentence: str, speaker: str, named: Container[str]) -> Iterator[Triple]:
-    """Yields the facts that a sentence states about the person or thing it names as subject, or "I use" of the speaker."""
+    """Yields the facts that a sentence states about the person or thing it names as subject, or by "I use"."""
     if match := _USES.match(sentence):
         subject = speaker or None if match[1] == "I" else _subject(match[1], named, verb_confirms=True)
         if match[2] != "use" or match[1].endswith(("I", "s")):

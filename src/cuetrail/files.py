@@ -72,7 +72,7 @@ def _is_special(path: Path) -> bool:
 
 
 def sync_file(path: Path) -> None:
-    """Makes the content of a file survive a power cut."""
+    """Waits until the content of a file is on the disk, so that it survives a power cut."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 

@@ -77,7 +77,7 @@ class TagWords(LedgerWords):
         self._rows_by_tag: dict[str, dict[str, Entry]] = {}
 
     def renew(self, names: Iterable[Named], given: Iterable[str]) -> None:
-        """Replaces the names and given tags of the partition."""
+        """Replaces the names and given tags of the partition, and updates the words of tags that change by that."""
         names, given = set(names), set(given)
         changed: set[str] = set()
         for one in self._names - names:
@@ -104,7 +104,7 @@ class TagWords(LedgerWords):
         return tag_word.tag.name
 
     def _update(self, name: str) -> None:
-        """Updates the words and the spelling of one tag."""
+        """Updates the words by which texts get the tag with this name, and how the tag is written."""
         before, group = self._rows_by_tag.pop(name, {}), self._groups[name]
         for row in before.values():
             del self.rows[row]
@@ -138,7 +138,7 @@ class NodeNames(LedgerWords):
         self._words: dict[int, set[str]] = {}
 
     def renew(self, names: Iterable[Named], _: Iterable[str] = ()) -> None:
-        """Replaces the names of the partition."""
+        """Replaces the names of the partition, and updates the words that change by that."""
         names = set(names)
         changed: set[str] = set()
         for one in self._names - names:
@@ -162,7 +162,7 @@ class NodeNames(LedgerWords):
                 yield folded(one.norm)
 
     def _update(self, word: str) -> None:
-        """Updates the node that a word refers to."""
+        """Updates which node this word refers to, after the nodes with that name changed."""
         for key in self.matcher.values_of(word):
             del self.rows[_row(word, key)]
             self._words[key].discard(word)

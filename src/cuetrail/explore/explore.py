@@ -89,7 +89,7 @@ class Preview:
 
 
 def preview_of(node: Node, via: str | None = None) -> Preview:
-    """Returns the preview of a node."""
+    """Returns the preview of a node; `via` is the kind of edge that leads to it."""
     text = node.text or node.props.get("summary") or ""
     return Preview(node.id, node.kind, node.name, snippet(str(text), 160), via)
 

@@ -48,7 +48,7 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A part, and what was found in it."""
+    """A part, and the tags, links, names and date that were found in it."""
 
     part: Part
     found: _Found
@@ -234,7 +234,7 @@ def _begins_passage(part: Part) -> bool:
 
 
 def _bound(parts: Sequence[Part]) -> list[list[Part]]:
-    """Groups the parts that must stay together."""
+    """Returns the parts in groups that must stay together, such as a list and the sentence that introduces it."""
     units: list[list[Part]] = []
     for part in parts:
         if units and _binds(units[-1][-1], part) and _length(units[-1]) + len(part.text) <= CODE:

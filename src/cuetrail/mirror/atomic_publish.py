@@ -287,7 +287,7 @@ def _replace_one_by_one(work: WorkDir, change: FileChanges) -> None:
 
 
 def _prune(mirror: Path, removed: Iterable[str]) -> None:
-    """Removes the folders that became empty."""
+    """Removes the folders of the mirror that became empty because the files `removed` are gone."""
     for above in sorted({str(p) for path in removed for p in Path(path).parents if p.name}, key=len, reverse=True):
         with contextlib.suppress(OSError):
             (mirror / above).rmdir()

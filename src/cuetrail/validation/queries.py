@@ -140,7 +140,7 @@ def make_ties(given: Mapping[str, Any] | None, now: int) -> EdgeFilter:
 
 
 class NarrativeSettings(NamedTuple):
-    """The arguments of `recipes.narrative`."""
+    """The arguments of `recipes.narrative`, which finds entities and tells the facts about them."""
 
     anchors: int
     hops: int

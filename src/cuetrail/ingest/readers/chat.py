@@ -92,7 +92,7 @@ def _load(text: str) -> tuple[Any, int]:
 
 
 def _chats(value: Any) -> list[Chat]:
-    """Returns the conversations in a JSON value."""
+    """Returns the conversations in a JSON value: an object, or a list of conversations or messages; [] if none."""
     if isinstance(value, dict):
         chat = _conversation(value)
         return [chat] if chat else []

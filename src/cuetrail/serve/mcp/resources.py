@@ -23,7 +23,7 @@ TOPIC_TOKENS, TITLE_CHARS = 1500, 80
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource with a fixed URI."""
+    """An MCP resource with a fixed URI: how clients see it, and the function that returns its text (`read`)."""
 
     uri: str
     name: str

@@ -426,7 +426,7 @@ class Subscriptions:
         self._hashes[uri] = hash(await self._run(lambda memory: self.resources.read(memory, uri)))
 
     async def watch(self) -> None:
-        """Checks for changes at intervals, for ever."""
+        """Notifies subscribers of changes at intervals, for ever."""
         while True:
             await anyio.sleep(POLL_SECONDS)
             if self._sessions or self._listening:

@@ -101,7 +101,7 @@ def _changed_ranges(work: Work) -> Iterator[tuple[int, int]]:
 
 
 def _range_start(work: Work, time: int) -> int:
-    """Returns the first time of the range that contains `time`: the nearest one that has none within GAP before it."""
+    """Returns the first time of the range that contains `time`: goes back until a gap of more than GAP."""
     page = NEAR
     while times := work.memory.seconds(Book.TIMELINE, time - 1, True, page):
         for one in times:

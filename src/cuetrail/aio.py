@@ -56,9 +56,9 @@ def _in_thread(
 def _streamed(
     verb: Callable[Concatenate[Memory, P], Stream],
 ) -> Callable[Concatenate[AsyncMemory, P], AsyncGenerator[Activation, None]]:
-    """Returns a verb that yields activations as an async generator. Leaving the loop early cancels the rest.
+    """Returns a verb of `Memory` that yields activations as an async generator. Closing it cancels the rest.
 
-    `async for` leaves a stream open when it is left early: `contextlib.aclosing` closes it at once.
+    Leaving an `async for` early does not close it at once; `contextlib.aclosing` does.
     """
 
     @wraps(verb)
@@ -103,7 +103,7 @@ class AsyncMemory:
         return self
 
     async def close(self) -> None:
-        """Release files and connections, after everything under way is done."""
+        """Release files and connections, after all running calls have ended."""
         if self._opened is not None:
             await self._run(self._opened.close)
         await asyncio.get_running_loop().run_in_executor(None, self._pool.shutdown)
@@ -123,12 +123,12 @@ class AsyncMemory:
 
     @property
     def scope(self) -> Scope:
-        """The user whose memory it is."""
+        """The tenant, user and teams as which the memory is used."""
         return self._memory.scope
 
     @property
     def store(self) -> Store:
-        """The engine."""
+        """The engine that stores the memory."""
         return self._memory.store
 
     @property
@@ -194,7 +194,7 @@ class AsyncMemory:
 
 
 class _Stop(threading.Event):
-    """An event that is set if itself or the caller's event is: either ends the walk."""
+    """An event that counts as set if it is set itself or the caller's event is. It stops an activation."""
 
     def __init__(self, given: threading.Event | None) -> None:
         super().__init__()
@@ -205,6 +205,6 @@ class _Stop(threading.Event):
 
 
 def _close(step: Future[Activation | None], stream: Stream) -> None:
-    """Closes a stream after its last step has ended: the thread of a cancelled task finishes its level first."""
+    """Waits until the last step of a stream, which runs in another thread, has ended, then closes the stream."""
     wait([step])
     stream.close()

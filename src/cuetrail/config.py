@@ -24,7 +24,7 @@ _EMBEDDER_LINE = re.compile(r"^[ \t]*embedder[ \t]*=.*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of one run. The command line wins over the environment, that over the file, that over defaults."""
+    """The settings of one run: from the command line, else the environment, else `cuetrail.toml`, else the default."""
 
     memory: str
     embedder: str = EMBEDDER
@@ -70,7 +70,7 @@ def without_password(address: str) -> str:
 
 
 def on_server(address: str) -> bool:
-    """True if this is, or is meant as, the address of a server and not of a folder.
+    """True if an address is, or was probably meant as, that of a server and not of a folder.
 
     >>> on_server("neo4j://host"), on_server("bolt:secret@host"), on_server("neo4j//host"), on_server("neo4j/notes")
     (True, True, True, False)
@@ -104,7 +104,7 @@ def _from_keyring(name: str) -> str | None:
 
 
 def server_home(address: str) -> Path:
-    """Returns the folder of this machine for a memory on a server: it holds settings and the locks of mirrors."""
+    """Returns the local folder for a memory on a server, which holds its settings and the locks of its mirrors."""
     env = os.environ
     base = env.get("XDG_STATE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "state")
     # The host name tells apart machines that share a home directory: each has mirrors of its own.
@@ -148,7 +148,7 @@ def load_settings(memory: str | None = None, embedder: str | None = None) -> Set
 
 
 def keep_embedder(memory: str, embedder: str) -> Path | None:
-    """Writes an embedder into the memory's settings. Returns the changed file, None if nothing had to change.
+    """Writes an embedder into the memory's `cuetrail.toml`. Returns that file, None if nothing had to change.
 
     Changes only the line of the embedder. Raises InputError if the file cannot be read or written.
     """

@@ -17,9 +17,9 @@ from cuetrail.store.write import Progress
 
 
 def open_store(address: str) -> Store:
-    """Returns the engine, opened. Raises MemoryError_ for a folder that cannot be used.
+    """Opens the memory at an address and returns its engine. Raises MemoryError_ for a folder that cannot be used.
 
-    A memory that may not be written to is opened for reading.
+    A memory in a folder that cannot be written to is opened for reading only.
     """
     if on_server(address):
         return _open_server(address)
@@ -58,7 +58,10 @@ def restore_backup(backup: Path, address: str, force: bool) -> Path | None:
 
 
 def copy_everything(source: str, target: str, progress: Progress | None) -> int:
-    """Copies everyone's memories to an empty address; returns the number of records. Raises NotFound."""
+    """Copies the memories of all users from one address to another, empty one; returns the number of records.
+
+    Raises NotFound if there is no memory at `source`.
+    """
     if not on_server(source) and not (Path(source).expanduser() / "memory.db").exists():
         raise NotFound(f"there is no memory at {source}: name one to copy from")
     with closing(open_store(source)) as one, closing(open_store(target)) as other:

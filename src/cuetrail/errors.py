@@ -40,7 +40,7 @@ class NotFound(InputError):
 
 
 class Forgotten(InputError):
-    """The memory was forgotten and its tombstone still stands."""
+    """The text or name was forgotten, and a tombstone (its hash) keeps it from being added again."""
 
 
 class MemoryError_(CuetrailError):
@@ -76,7 +76,7 @@ class MirrorError(CuetrailError):
 
 
 class TaggerError(CuetrailError):
-    """A tagger failed, or what it returned are no tags."""
+    """A tagger raised an error, or returned something other than lists of tags."""
 
 
 class ReadError(CuetrailError):
@@ -84,4 +84,4 @@ class ReadError(CuetrailError):
 
 
 class GhostWrite(CuetrailError):
-    """The store did not return what was just written."""
+    """The store returned something else than what was just written to it."""

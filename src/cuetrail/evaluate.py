@@ -34,7 +34,7 @@ _DRAWN_AT_ONCE = 1_000
 
 
 def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Returns the share of the gold that is among the first k.
+    """Returns which share of the expected ids (`gold`) is among the first k of `ranked`.
 
     >>> recall_at(["a", "x", "b"], {"a", "b"}, 2), recall_at(["a", "x", "b"], {"a", "b"}, 3)
     (0.5, 1.0)
@@ -43,7 +43,7 @@ def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Returns 1 if all of the gold is among the first k, else 0.
+    """Returns 1 if all expected ids (`gold`) are among the first k of `ranked`, else 0.
 
     >>> all_at(["a", "x", "b"], {"a", "b"}, 2), all_at(["a", "x", "b"], {"a", "b"}, 3)
     (0.0, 1.0)
@@ -52,7 +52,7 @@ def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def hit_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Returns 1 if any of the gold is among the first k, else 0.
+    """Returns 1 if any of the expected ids (`gold`) is among the first k of `ranked`, else 0.
 
     >>> hit_at(["x", "a"], {"a", "b"}, 1), hit_at(["x", "a"], {"a", "b"}, 2)
     (0.0, 1.0)
@@ -154,7 +154,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The figures of one recipe: means over the questions, its lead over the first row, and times in seconds."""
+    """The results of one recipe: the mean of each measure over the questions (`figures`), its `lead` over the recipe
+    of the first row, and the median and 95th percentile of the times in seconds.
+    """
 
     name: str
     figures: Mapping[str, float]
@@ -165,7 +167,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Recipes compared on the same questions; `lead` is by the measure named `by`, against the first row."""
+    """Recipes compared on the same questions, one row each. The `lead` of a row is its difference to the first row in
+    the measure named `by`.
+    """
 
     questions: int
     by: str
@@ -195,14 +199,16 @@ def answer(find: Callable[[Question], Iterable[str]], question: Question) -> Ans
 
 
 def scores(name: str, questions: Sequence[Question], answers: Sequence[Answer]) -> list[float]:
-    """Returns one measure of each answer."""
+    """Returns the value of the measure `name` for each answer."""
     return [measure(name, given.ranked, asked.gold) for asked, given in zip(questions, answers, strict=True)]
 
 
 def compare(
     questions: Sequence[Question], given: Mapping[str, Sequence[Answer]], measures: Sequence[str], by: str
 ) -> Comparison:
-    """Returns a row for each recipe; the first is the baseline of the others."""
+    """Returns the comparison, with a row for each recipe in `given`; `by` names the measure of the leads over the first
+    recipe.
+    """
     first = scores(by, questions, next(iter(given.values())))
     rows = []
     for name, answers in given.items():
@@ -276,9 +282,10 @@ def bench(
     progress: Progress | None,
     now: int,
 ) -> Comparison:
-    """Returns how well each recipe answers the questions. Nothing counts as used. Raises NotFound for unknown gold.
+    """Returns how well each recipe answers the questions. No memory counts as used.
 
-    Gold that is a source counts as found if anything from that source is found.
+    Gold (an expected result) that is a source counts as found if any node of that source is found. Raises NotFound for
+    unknown gold, InputError for a limit below 1.
     """
     if limit < 1:
         raise InputError("limit must be at least 1: nothing can be found otherwise")
@@ -305,7 +312,10 @@ def bench(
 
 
 def contenders(only: Iterable[str], others: Mapping[str, Recipe]) -> dict[str, Recipe]:
-    """Returns the recipes to compare by name, the default one first. Raises InputError for an unknown name."""
+    """Returns the recipes to compare, by name: those in `only`, or all built-in ones and `others`, the default first.
+
+    Raises InputError for an unknown name.
+    """
     known = {**recipes.BY_NAME, **others}
     chosen = {}
     for name in list(only) or list(known):

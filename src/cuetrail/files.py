@@ -28,7 +28,10 @@ def read_at_most(file: BinaryIO, most: int) -> bytes:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Yields a file that replaces `path` when it is complete. Keeps its mode; a new file and its folder are private."""
+    """Yields a temporary file that replaces `path` when the `with` block ends without an error.
+
+    The permissions of `path` stay; a new file and a new folder are private.
+    """
     if _is_special(path):
         with path.open("wb") as file:
             yield file
@@ -69,7 +72,7 @@ def _is_special(path: Path) -> bool:
 
 
 def sync_file(path: Path) -> None:
-    """Makes the content of a file survive a power cut."""
+    """Waits until the content of a file is on the disk, so that it survives a power cut."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 

@@ -51,7 +51,8 @@ def share(size: int, part: float) -> int:
 
 
 def shares(tokens: int, limit: int | None = None) -> tuple[int, int]:
-    """Returns how many anchors and how many walkers fill a token budget or a limit, in the ratio 7 to 3.
+    """Returns how many anchors (direct matches) and walkers (nodes related to them) fill a token budget, or a limit on
+    their number, in the ratio 7 to 3.
 
     >>> shares(2000), shares(5000), shares(100), shares(0, 10), shares(0, 1)
     ((7, 3), (18, 7), (4, 2), (7, 3), (1, 0))
@@ -101,7 +102,7 @@ def mention_weight(times: int) -> float:
 
 
 def company(together: int, alone: int) -> float:
-    """Returns the share of the texts with one name that also contain another name.
+    """Returns the share of `together`, the texts with two names, in `alone`, all texts with the first of them.
 
     One text without the other name is added to the count, so one co-occurrence weighs less than many (Laplace).
 
@@ -255,7 +256,7 @@ def fused(ranks: Collection[int], queries: int, k: int = RRF_K) -> float:
 
 
 class Coefficients(NamedTuple):
-    """The weights of the figures of `Evidence`, and the bias."""
+    """The weights that `confidence` gives to the fields of `Evidence`, and a constant term (`bias`)."""
 
     covered: float
     matched: float
@@ -276,7 +277,7 @@ DATED = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Figures of the best hit of a recall.
+    """Numbers about the best hit of a recall.
 
     `covered` is the share of the cue's terms that it contains, rare terms counting more, and `matched` about how many
     these are. `unseen` is the share of terms that no memory contains. `gap` is how much closer to the cue the nearest

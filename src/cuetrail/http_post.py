@@ -15,7 +15,10 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def post_json(url: str, body: bytes, key: str | None, seconds: float) -> HTTPResponse:
-    """Returns the open answer to a POST. Raises OSError (also as URLError and HTTPError) and HTTPException."""
+    """Sends a POST request and returns the response, open for reading. `key` is sent as a bearer token.
+
+    Raises OSError (also as URLError and HTTPError) and HTTPException.
+    """
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     if key:
         headers["Authorization"] = f"Bearer {key}"

@@ -115,7 +115,7 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Release files and connections. Everything acknowledged is on disk already."""
+        """Release files and connections. What verbs have written is on disk already."""
         self.store.close()
 
     @checked
@@ -127,7 +127,7 @@ class Memory:
 
     @property
     def session(self) -> Session:
-        """The value that the functions behind the verbs are given."""
+        """The address, engine, scope and vectors of this memory, as the functions behind the verbs take them."""
         return Session(self.address, self.store, self.scope, self._vectors, self._extractor)
 
     def _open_embedder(self, given: Embedder | str | None) -> Embedder | None:
@@ -238,7 +238,7 @@ class Memory:
         source_ref: str | None = None, kind: str | None = None, tags: Iterable[str] = (), valid_from: int | None = None,
         valid_until: int | None = None, now: int | None = None,
     ) -> Fact:  # fmt: skip
-        """State the fact subject - predicate - object and return it, as it now stands among the others.
+        """State the fact subject - predicate - object and return it as stored, with its status and times.
 
         Subject and object are ids or names; a name may differ in case, accents and a letter or two. An unknown subject
         becomes an entity of this `kind`; an unknown object is stored as text. If the predicate has one value at a
@@ -259,7 +259,7 @@ class Memory:
     def retract(self, id: str, *, now: int | None = None) -> Fact:
         """Retract a fact, given by id, and return it: from now on it is history.
 
-        If the predicate has one value at a time, the value that this one had superseded holds again.
+        If the predicate has one value at a time, the value that this one had superseded is valid again.
         """
         return facts.judge_fact(self.session, id, "retracted", _time(now))
 
@@ -267,8 +267,8 @@ class Memory:
     def declare(self, predicate: str, *, single: bool = True) -> str:
         """Declare that a predicate has one value at a time, or many; return its normal form.
 
-        It holds for all facts of this user, past and future: of several values the last one is believed, and with
-        `single=False` the others are believed again. Other users' declarations are their own.
+        The declaration applies to all facts of this user, past and future: of several values the last one is believed,
+        and with `single=False` the others are believed again. Other users declare their own.
         """
         return facts.declare_predicate(self.session, predicate, single, _time(None))
 
@@ -424,10 +424,11 @@ class Memory:
     ) -> Recollection:  # fmt: skip
         """Return what the words of a cue find (`.anchors`), and what shares tags and buckets with it (`.walkers`).
 
-        `mode` favours internal memories ("all", more so "internal") or the others ("external"). `rank` orders walkers
-        by the rarity of the tags they share ("idf"), or by their number, time and similarity ("gravity"). Anchors get
-        70 % of the budget and walkers the rest; with `spill`, one may use what the other leaves. A cue that finds fewer
-        than `min_results` is read again, more tolerantly. `options` are as in `recall`.
+        `mode` multiplies scores: internal memories get more with "all", even more with "internal"; the others get more
+        with "external". `rank` orders walkers by the rarity of the tags they share ("idf"), or by their number, time
+        and similarity ("gravity"). Anchors get 70 % of the budget and walkers the rest; with `spill`, one may use what
+        the other leaves. A cue that finds fewer than `min_results` is searched again, more tolerantly. `options` are as
+        in `recall`.
         """
         recipe = recipes.tag_walk(chosen("mode", mode, MODES), rank, spill, min_results)
         return self.recall(cue, budget=budget, recipe=recipe, **options)
@@ -540,8 +541,9 @@ class Memory:
         and artifacts.
 
         `queries` find by meaning; each is a text or {"query": ..., "threshold": ...}. `text_matches` find by name and
-        tag, and relationships by their descriptions. `granularity` chooses single sources (1), storylines (2) or macros
-        (3). With `multi_query`, and in mode "deep", more queries are made of each, by templates or by the `expander`.
+        tag, and relationships by their descriptions. `granularity` chooses single sources (1), storylines, which sum up
+        sources (2), or macros, which sum up storylines (3). With `multi_query`, and in mode "deep", more queries are
+        made of each, by templates or by the `expander`.
         `weights` are those of "semantic", "time" and "salience". Raises InputError if there is nothing to look for.
         """
         matches = valid.make_matches(text_matches)
@@ -574,7 +576,7 @@ class Memory:
         until: int | None = None, provenance: Provenance | None = None, include_quarantined: bool = False,
         include_archived: bool = False, limit: int = 50, after: str | None = None,
     ) -> Timeline:  # fmt: skip
-        """Return the nodes that pass all filters, the newest first; with `provenance`, only those of that one.
+        """Return the nodes that pass all filters, the newest first; with `provenance`, only those with this one.
 
         `after` is the `more` of the previous page. Nodes that dreams made are listed only if `kinds` names their kind.
         """
@@ -636,7 +638,7 @@ class Memory:
         return str(mirror.unregister(self.store, self.scope, Path(directory), self.session.home))
 
     def mirrors(self) -> list[str]:
-        """Return the folders that are kept up to date for this user, also those that are away."""
+        """Return the folders of this user's mirrors that are kept up to date, also those that cannot be reached now."""
         return mirror.folders_of(self.store, self.scope, self.session.home)
 
     @checked
@@ -681,7 +683,10 @@ class Memory:
 
 @checked
 def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> Path | None:
-    """Replace the memory at `address` by a backup; return where a damaged one was moved to, if there was one."""
+    """Replace the memory at `address` by a backup; return where a damaged one was moved to, if there was one.
+
+    A memory that is not damaged is replaced only with `force`; otherwise InputError is raised.
+    """
     return engines.restore_backup(Path(backup), str(address), force)
 
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The engine, whose memory it is, the vectors, and the reader of facts (`extractor`; None reads none)."""
+    """An opened memory for one scope: its address, engine, scope and vectors, and the function that reads facts from
+    texts (`extractor`; None if no facts are read).
+    """
 
     address: str
     store: Store
@@ -27,7 +29,7 @@ class Session:
 
     @property
     def home(self) -> Path:
-        """The memory's own directory; for a memory on a server, the one this machine keeps for it (made if missing)."""
+        """The memory's directory; for a memory on a server, a local folder for its settings, made if missing."""
         if not on_server(self.address):
             return Path(self.address).expanduser().resolve()
         home = server_home(without_login(self.address))

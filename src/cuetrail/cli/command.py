@@ -123,7 +123,9 @@ class Run:
             self.result(data, text)
 
     def remarks(self, notices: Iterable[str], errors: Sequence[FileError]) -> None:
-        """Prints the notices and errors of a report to stderr; errors also with --quiet. JSON contains them already."""
+        """Prints the notices and errors of a report to stderr; with --quiet only errors, with --json neither, because
+        the JSON contains them.
+        """
         for line in notices:
             self.notice(line)
         for line in () if self.json else failed_files(errors):

@@ -79,22 +79,22 @@ def properties(_ctx: click.Context, _param: click.Parameter, value: tuple[str, .
 def number(
     *names: str, least: int = 0, most: int | None = None, default: int | None = None, help: str = ""
 ) -> Callable[[F], F]:
-    """Returns an option for a whole number."""
+    """Returns a decorator that adds an option for a whole number from `least` to `most`."""
     return click.option(*names, metavar="N", type=click.IntRange(least, most), help=help, **_default(default))
 
 
 def share(*names: str, default: float | None = None, help: str = "") -> Callable[[F], F]:
-    """Returns an option for a number from 0 to 1."""
+    """Returns a decorator that adds an option for a number from 0 to 1."""
     return click.option(*names, metavar="X", type=click.FloatRange(0, 1), help=help, **_default(default))
 
 
 def choice(*names: str, values: Sequence[str], default: str | None = None, help: str = "") -> Callable[[F], F]:
-    """Returns an option for one of several words."""
+    """Returns a decorator that adds an option whose value is one of `values`."""
     return click.option(*names, type=click.Choice(values), help=help, **_default(default))
 
 
 def several(name: str, parameter: str, *, metavar: str | None = None, help: str = "") -> Callable[[F], F]:
-    """Returns an option for a text that can be given several times."""
+    """Returns a decorator that adds an option that can be given several times; `parameter` gets all the texts."""
     return click.option(name, parameter, metavar=metavar or name[2:].upper(), multiple=True, help=help)
 
 
@@ -106,7 +106,9 @@ no_touch = click.option("--no-touch", is_flag=True, help="Do not record this as 
 
 
 def node_filters(nodes: str, *without: str) -> Callable[[F], F]:
-    """Returns a decorator that adds the filters of nodes, except those in `without`; `nodes` is for the help."""
+    """Returns a decorator that adds the options that filter nodes, except those in `without`. The help texts call the
+    nodes `nodes`.
+    """
     noun = nodes.split()[-1]
     options: dict[str, Callable[[Any], Any]] = {
         "tag": several("--tag", "tags", help=f"Only {nodes} with this tag; repeatable, all are required."),

@@ -51,7 +51,7 @@ def say_json(data: Any, err: bool = False) -> None:
 
 
 def warn(text: str) -> None:
-    """Prints a line about the run to stderr."""
+    """Prints a message to stderr, after "cuetrail: "."""
     click.echo(_printable(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", f"cuetrail: {text}"), sys.stderr), err=True)
 
 
@@ -71,7 +71,7 @@ def abandon_stdout() -> None:
 
 @contextlib.contextmanager
 def warnings(quiet: bool) -> Iterator[None]:
-    """Prints the library's warnings to stderr while the context is open."""
+    """Prints the library's warnings to stderr inside the `with` block; only errors if `quiet`."""
     import logging
 
     class Lines(logging.Handler):
@@ -206,7 +206,7 @@ def report_error(error: Exception, *, as_json: bool, debug: bool) -> int:
 
 
 def message_and_code(error: Exception) -> tuple[str, int]:
-    """Returns a message of one line and the exit code."""
+    """Returns the message for an error, in one line, and the exit code of the command."""
     match error:
         case click.ClickException():
             return error.format_message(), error.exit_code

@@ -30,10 +30,10 @@ SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class DreamContext:
-    """One dream in one partition: store, scope, time and rules.
+    """The arguments of one dream in one partition: store, scope, time and rules.
 
     `home` is the memory's directory, if it has one. `vectors` embeds the nodes that passes write, `teller` writes their
-    summaries. `show` records changes for the report of a dry run. `known` caches the names of each partition.
+    summaries. With `show`, changes are described in the report of a dry run. `known` caches the names by partition.
     """
 
     store: Store
@@ -53,7 +53,7 @@ Pass = Callable[[DreamContext], PassReport]
 
 
 class Work:
-    """One run of a pass in one partition. It counts reads and writes."""
+    """One run of a pass in one partition: reads what the pass needs, saves its writes, and counts both."""
 
     def __init__(self, context: DreamContext, name: str) -> None:
         self.context = context
@@ -65,7 +65,11 @@ class Work:
         self._start = time.perf_counter()
 
     def slices(self, version: str, listens: Sequence[str] = ()) -> Iterator[Slice]:
-        """Yields the changed atoms in slices. The slices must be saved in this order."""
+        """Yields the atoms that changed since the pass's last run, in slices. The slices must be saved in this order.
+
+        If `version` is not that of the last run, all atoms count as changed. `listens` names passes whose changes also
+        count; those of other passes do not.
+        """
         behind: Mark | None = None
         while (some := self.memory.slice(version, BATCH, listens, behind)) is not None:
             yield some
@@ -74,7 +78,7 @@ class Work:
             self.step(self.read, self.read + some.left)
 
     def pieces(self, keys: Collection[int]) -> Iterator[list[Atom]]:
-        """Yields the atoms of these keys in batches for one transaction each."""
+        """Yields the atoms with these keys (numbers of the engine) in batches of at most BATCH, and counts them."""
         ordered = sorted(keys)
         for start in range(0, len(ordered), BATCH):
             atoms = self.memory.atoms(ordered[start : start + BATCH])
@@ -89,7 +93,7 @@ class Work:
         return known[scope]
 
     def named_in(self, words: Collection[str]) -> set[int]:
-        """Returns the keys of atoms whose texts contain one of the words, and possibly a few others.
+        """Returns the keys of the atoms whose texts contain one of the words, and possibly of a few other atoms.
 
         The text index answers for few words. For many, or without an index, all texts are read.
         """
@@ -110,7 +114,7 @@ class Work:
             self.step(done, total)
 
     def step(self, done: int, total: int) -> None:
-        """Reports progress to the caller."""
+        """Calls the caller's progress function, if there is one."""
         if self.context.progress:
             self.context.progress(f"dreaming: {self.name}", done, total)
 
@@ -131,7 +135,9 @@ class Work:
         self.wrote, self.removed = self.wrote + len(batch.verdicts) - retracted, self.removed + retracted
 
     def tell(self, subject: str, texts: Sequence[str]) -> str:
-        """Returns the teller's summary of texts about a subject, or that of `extract` if the teller fails."""
+        """Returns the summary of texts about a subject that the caller's teller (a function) writes; that of `extract`
+        if the teller fails or returns nothing.
+        """
         try:
             summary: object = self.context.teller(subject, texts)
         except Exception as error:  # noqa: BLE001  # a caller's function may raise anything
@@ -140,7 +146,7 @@ class Work:
         return summary if isinstance(summary, str) and summary.strip() else extract(subject, texts)
 
     def report(self, step: bool = False) -> PassReport:
-        """Returns the report of the pass. With `step`, first reports to the caller that all reads are done."""
+        """Returns the counts of the pass. With `step`, first calls the progress function with all reads done."""
         if step:
             self.step(self.read, self.read)
         seconds = time.perf_counter() - self._start
@@ -194,7 +200,9 @@ def _describe(id_: str, text: str) -> str:
 
 
 def split_at_pauses(rows: Iterable[Entry], time_of: Callable[[Entry], int], pause: int) -> Iterator[list[Entry]]:
-    """Yields the ledger rows, which are sorted by time, split where at least `pause` milliseconds lie between two."""
+    """Yields the rows, which are sorted by time, in lists: a new one begins where two rows are at least `pause`
+    milliseconds apart.
+    """
     some: list[Entry] = []
     for row in rows:
         if some and time_of(row) - time_of(some[-1]) >= pause:

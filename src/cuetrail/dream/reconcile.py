@@ -43,7 +43,9 @@ _R = TypeVar("_R", Node, Edge, Mention)
 
 
 def reconcile(context: DreamContext) -> None:
-    """Registers imported dream output of the partition, if an import or copy added any."""
+    """Enters imported dream output of the partition in the ledger, the passes' record of what they made, if an import
+    or a copy added any.
+    """
     work = Work(context, NAME)
     imports = work.memory.all(Book.IMPORTED)
     if not imports:
@@ -63,7 +65,9 @@ def reconcile(context: DreamContext) -> None:
 
 
 def _restart_passes(context: DreamContext) -> None:
-    """Makes two passes read every atom again, because the change log has no entry for atoms that only got edges."""
+    """Makes the passes `mentions` and `episodes` read every atom again: atoms that only got edges by an import are not
+    logged as changed.
+    """
     for name, version in ((mentions.NAME, mentions.VERSION), (episodes.NAME, episodes.VERSION)):
         work = Work(context, name)
         if work.memory.state(version) != "new":
@@ -71,14 +75,14 @@ def _restart_passes(context: DreamContext) -> None:
 
 
 def _is_dream_output(record: Record) -> bool:
-    """True for a record that a pass would have entered in the ledger."""
+    """True for a record of a kind that passes make and enter in the ledger."""
     if isinstance(record, Edge):
         return record.via in (mentions.VIA, cooccurrence.VIA, episodes.VIA, storylines.VIA)
     return isinstance(record, Mention) or (isinstance(record, Node) and record.kind in (episodes.KIND, storylines.KIND))
 
 
 def _ledger_writes(work: Work, some: Sequence[Record]) -> Writes:
-    """Returns the ledger rows for these records, where the ledger has none or a different one."""
+    """Returns the writes that add rows for these records to the ledger, or replace rows that differ from them."""
     edges: dict[str | None, list[Edge]] = defaultdict(list)
     for edge in _of(Edge, some):
         edges[edge.via].append(edge)
@@ -97,7 +101,7 @@ def _of(kind: type[_R], some: Iterable[Record]) -> list[_R]:
 
 
 class _Lookup:
-    """The engine's keys and the brief data of all nodes that the records refer to."""
+    """The engine's keys, and the outlines by key, of all nodes that the given records refer to."""
 
     def __init__(self, work: Work, some: Sequence[Record]) -> None:
         self.work = work
@@ -129,8 +133,8 @@ def _ends(record: Record) -> tuple[str, ...]:
 
 
 def _occurrences(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
-    """Adds a ledger row (atom, node that it names) for each imported edge of a mention that has none. The mentions pass
-    counts how often when it reads the texts.
+    """Adds a ledger row (atom, node that it names) for each imported `mentions` edge that has none. How often the atom
+    names the node is counted when the pass `mentions` reads the text.
     """
     pairs = set(known.pairs(edges))
     there = known.rows(Book.ATOM_NAMES, (atom for atom, _ in pairs))
@@ -143,7 +147,7 @@ def _occurrences(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
 
 
 def _cooccurrences(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
-    """Adds co-occurrence edges to the ledger if its rows give them another weight, or none.
+    """Adds ledger rows for imported co-occurrence edges whose weight does not follow from the rows that exist.
 
     Such an edge gets a row for each of its nodes, with an unknown share. Both nodes are marked to be counted again.
     """
@@ -157,7 +161,9 @@ def _cooccurrences(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> Non
 
 
 def _timeline(known: _Lookup, writes: Writes, edges: Sequence[Edge]) -> None:
-    """Registers which atom is in which episode. Removes the edge if the ledger or the atom's time contradicts it."""
+    """Adds ledger rows for the episode of each atom. Removes an imported edge to an episode if the ledger or the atom's
+    time contradicts it.
+    """
     ends = [(edge, known.keys.get(edge.src), episodes.number_of(edge.dst)) for edge in edges]
     there = {atom: row for (atom, _), row in known.rows(Book.TIMELINE, (atom for _, atom, _ in ends if atom)).items()}
     spans = _spans(known, {edge.dst for edge in edges})
@@ -196,7 +202,9 @@ def _remove_empty_episodes(work: Work, ids: Sequence[str]) -> None:
 
 
 def _mentions(known: _Lookup, writes: Writes, found: Sequence[Mention]) -> None:
-    """Registers which source mentions which node. The mentions pass counts the atoms when it reads the texts."""
+    """Adds ledger rows for the nodes that each source mentions. How many of its atoms do so is counted when the pass
+    `mentions` reads the texts.
+    """
     pairs = {pair: record.at for record in found for pair in known.pairs([record])}
     there = known.rows(Book.SOURCE_NAMES, (source for source, _ in pairs))
     placed = {source for source, _ in known.rows(Book.PLACED, (source for source, _ in pairs))}
@@ -212,7 +220,9 @@ def _mentions(known: _Lookup, writes: Writes, found: Sequence[Mention]) -> None:
 
 
 def _stories(known: _Lookup, writes: Writes, edges: Sequence[Edge], nodes: Sequence[Node]) -> None:
-    """Registers the storylines and the sources that belong to them."""
+    """Adds ledger rows for imported storylines and for the sources that belong to them. Removes the edge of a source to
+    a second storyline.
+    """
     parts = [edge for edge in edges if edge.kind == storylines.PART_OF]
     store, scope = known.work.context.store, known.work.context.scope
     nodes_by_id = {node.id: node for node in nodes} | store.get(scope, list({edge.dst for edge in parts}))
@@ -246,7 +256,9 @@ def _stories(known: _Lookup, writes: Writes, edges: Sequence[Edge], nodes: Seque
 
 
 def _mark_outdated_storylines(work: Work, ids: Sequence[str]) -> None:
-    """Marks the storylines whose summary covers other sources than they have now, so that it is written again."""
+    """Marks in the ledger the storylines whose number of sources or last time differs from their summary's, so that
+    the summary is written again.
+    """
     for start in range(0, len(ids), BATCH):
         nodes = work.context.store.get(work.context.scope, ids[start : start + BATCH])
         numbers = {number: node for id_, node in nodes.items() if (number := storylines.number_of(id_)) is not None}
@@ -262,7 +274,9 @@ def _mark_outdated_storylines(work: Work, ids: Sequence[str]) -> None:
 
 
 def invalidate(store: Store, scope: Scope, batch: Batch, leaving: Sequence[Node]) -> None:
-    """Adds to a batch the removal of storylines, macros and file summaries that use any of the leaving nodes."""
+    """Adds to a batch the removal of storylines, of macros (summaries of storylines) and of file summaries that were
+    made of any of the nodes in `leaving`.
+    """
     ids = {node.id for node in leaving}
     files = {source_id(node.source) for node in leaving if node.source is not None} - ids
     stories = _around(store, scope, {*ids, *files}, "out", PART_OF) | _around(store, scope, ids, "in", ABOUT)
@@ -275,7 +289,7 @@ def invalidate(store: Store, scope: Scope, batch: Batch, leaving: Sequence[Node]
 
 
 def _around(store: Store, scope: Scope, ids: Iterable[str], direction: Direction, kind: str) -> set[str]:
-    """Returns the ids of storylines and macros linked to these nodes."""
+    """Returns the ids of the storylines and macros to which edges of this kind and direction lead from these nodes."""
     start = tuple(sorted(ids))
     where = Where(kinds=STORYLINE_KINDS, quarantined=True, archived=True)
     found = (

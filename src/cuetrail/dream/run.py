@@ -112,7 +112,7 @@ def dream(
 
 
 def _run(context: DreamContext, passes: Sequence[Pass], partitions: Sequence[Scope]) -> list[PassReport]:
-    """Runs the passes in each partition and returns the summed reports."""
+    """Runs the passes in each partition and returns one report per pass, with the sums of all partitions."""
     totals = {one.__name__: PassReport(one.__name__) for one in passes}
     changed = False
     for partition in partitions:
@@ -134,7 +134,7 @@ def _plus(a: PassReport, b: PassReport) -> PassReport:
 
 
 def _update_mirrors(context: DreamContext, partitions: Sequence[Scope], dry_run: bool) -> list[PassReport]:
-    """Updates the mirrors of these users. Returns no report if there are none."""
+    """Updates the mirrors of the users of these partitions. Returns one report; [] if there are no mirrors."""
     start = time.perf_counter()
     users = dict.fromkeys(replace(partition, teams=(), share=None) for partition in partitions) if context.home else {}
     done = [
@@ -162,7 +162,7 @@ _before: list[tuple[int, int, int]] = []
 
 @contextmanager
 def fewer_collections() -> Iterator[None]:
-    """Raises the garbage collection threshold inside the block. With several threads, until the last block ends."""
+    """Makes Python collect garbage less often inside the `with` block; if blocks overlap, until the last one ends."""
     with _guard:
         _before.append(gc.get_threshold())
         gc.set_threshold(max(THRESHOLD, _before[0][0]) if _before[0][0] else 0, *_before[0][1:])

@@ -1,4 +1,4 @@
-"""Titles, summaries and keywords of storylines, macros and sources.
+"""Titles, summaries and keywords of storylines, of macros (summaries of storylines) and of sources.
 
 A summary consists of sentences from the texts. A `Teller`, such as a language model, can replace `extract`.
 """
@@ -26,7 +26,9 @@ SAMPLE = 12
 
 
 def extract(subject: str, texts: Sequence[str]) -> str:
-    """Returns the sentences with the words most common to the texts, or to their sentences about the subject.
+    """Returns a summary: at most MOST_SENTENCES sentences of the texts, in order, whose words occur in most sentences.
+
+    If any sentence names the subject, only such sentences count.
 
     >>> extract("Ada", ["It rains. Ada built a mill.", "The mill of Ada turns."])
     'Ada built a mill. The mill of Ada turns.'
@@ -49,7 +51,7 @@ def extract(subject: str, texts: Sequence[str]) -> str:
 
 
 def keywords(texts: Sequence[str]) -> tuple[str, ...]:
-    """Returns the most frequent key phrases of the texts."""
+    """Returns the key phrases that occur in most of the texts, at most KEYWORDS."""
     found = Counter(phrase for text in texts for phrase in keyphrases.find(text))
     return tuple(sorted(found, key=lambda phrase: (-found[phrase], phrase)))[:KEYWORDS]
 
@@ -66,7 +68,7 @@ def sample(items: Sequence[int]) -> list[int]:
 
 
 def title_of(subject: str, start: int, end: int, zone: tzinfo = UTC) -> str:
-    """Returns a title: the subject and its months.
+    """Returns a title: the subject, and the months of the start and the end, given in milliseconds.
 
     >>> title_of("Ada", 0, 40 * 86_400_000), title_of("Ada", 0, 0)
     ('Ada, January 1970 to February 1970', 'Ada, January 1970')

@@ -60,7 +60,7 @@ _TROUBLE = "the tagger failed, so the memory has no new auto-tags; the next drea
 
 
 class AutoTagger(Protocol):
-    """Proposes tags for texts, best first. The same text must always get the same tags.
+    """Protocol of a function that returns proposed tags for each text, best first; always the same for the same text.
 
     A new `name` makes the next dream tag every atom again. A proposal becomes a tag if at least `shared` atoms have it.
     """
@@ -72,7 +72,7 @@ class AutoTagger(Protocol):
 
 
 def propose_tags(tagger: AutoTagger, texts: Sequence[str]) -> list[list[str]]:
-    """Returns the proposals for each text. Raises TaggerError if the tagger fails or returns no lists of text."""
+    """Returns the tags that the tagger proposes for each text. Raises TaggerError if it fails or returns no lists."""
     if not texts:
         return []
     try:
@@ -91,7 +91,7 @@ def _is_list(some: object) -> bool:
 
 
 class RuleTagger:
-    """Proposes names, then key phrases of the text. A proposal needs a second atom to become a tag."""
+    """The built-in tagger: proposes the names in a text, then its key phrases. Two atoms must share a proposal."""
 
     name = "rule 2"
     shared = 2
@@ -101,7 +101,7 @@ class RuleTagger:
 
 
 def _proposals(text: str) -> list[str]:
-    """Returns at most CANDIDATES names and key phrases, without repeats, those that the text has most often first."""
+    """Returns at most CANDIDATES phrases of a text: the names it is about, most frequent first, then key phrases."""
     text = displayed(text)
     found: dict[str, str] = {}
     named = [name for name in kept_names.find([text])[0] if is_about(text, name)]
@@ -111,7 +111,9 @@ def _proposals(text: str) -> list[str]:
 
 
 def is_about(text: str, name: str) -> bool:
-    """True if a text is about a name, and does not only mention it: it has it twice or near its start, or is short."""
+    """True if a text is about a name, not only mentions it: the name occurs twice or near the start, or the text is
+    short.
+    """
     return len(text) <= SHORT or text.find(name) < OPENING or text.count(name) > 1
 
 

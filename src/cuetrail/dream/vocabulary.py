@@ -29,7 +29,9 @@ Order = tuple[int, str, str]
 
 
 class TagWord(NamedTuple):
-    """A word, the tag that it gives, and its ledger row: hashes of the word, the tag and its spelling."""
+    """A word, the tag that a text with this word gets, and the row for the pass's ledger: hashes of the word, the tag
+    and the tag's spelling.
+    """
 
     word: str
     tag: Tag
@@ -37,16 +39,15 @@ class TagWord(NamedTuple):
 
 
 class LedgerWords:
-    """The ledger rows of all words, with the word of each row."""
+    """The current words of a partition, each with its row for the pass's ledger (the record of its last run)."""
 
     def __init__(self) -> None:
         self.rows: dict[Entry, str] = {}
         self._added: set[Entry] = set()
 
     def difference(self, noted: Collection[Entry]) -> tuple[Mapping[Entry, str], Collection[Entry]]:
-        """Returns the rows missing in the ledger, with their words, and the outdated rows of the ledger.
-
-        Rows marked by `mark_unsettled` are always in one of the two.
+        """Compares the words with the rows `noted` in the ledger. Returns the rows missing there, with their words, and
+        the outdated rows there. Rows marked by `mark_unsettled` are always in one of the two.
         """
         there = {row for row in noted if not row.fourth}
         gone = there.difference(self.rows)
@@ -61,9 +62,9 @@ class LedgerWords:
 
 
 class TagWords(LedgerWords):
-    """The words that give tags: names and aliases of nodes, and tags that people or rules gave.
+    """The words for which a text gets a tag: names and aliases of nodes, and tags that people or rules gave.
 
-    `tags` are by name. `matcher` finds the words and returns the names of their tags.
+    `tags` holds the tags by name. `matcher` finds the words in texts and returns the names of their tags.
     """
 
     def __init__(self) -> None:
@@ -76,7 +77,7 @@ class TagWords(LedgerWords):
         self._rows_by_tag: dict[str, dict[str, Entry]] = {}
 
     def renew(self, names: Iterable[Named], given: Iterable[str]) -> None:
-        """Replaces the names and given tags of the partition."""
+        """Replaces the names and given tags of the partition, and updates the words of tags that change by that."""
         names, given = set(names), set(given)
         changed: set[str] = set()
         for one in self._names - names:
@@ -103,7 +104,7 @@ class TagWords(LedgerWords):
         return tag_word.tag.name
 
     def _update(self, name: str) -> None:
-        """Updates the words and the spelling of one tag."""
+        """Updates the words by which texts get the tag with this name, and how the tag is written."""
         before, group = self._rows_by_tag.pop(name, {}), self._groups[name]
         for row in before.values():
             del self.rows[row]
@@ -122,7 +123,7 @@ class TagWords(LedgerWords):
 
 
 class NodeNames(LedgerWords):
-    """The node that each name refers to.
+    """The node, by its key, that each name in a text refers to.
 
     If several nodes have the name, a source wins, then the smallest id; an entity made from a shared name comes last. A
     name without its accents refers to the same node, unless another node has exactly that name.
@@ -137,7 +138,7 @@ class NodeNames(LedgerWords):
         self._words: dict[int, set[str]] = {}
 
     def renew(self, names: Iterable[Named], _: Iterable[str] = ()) -> None:
-        """Replaces the names of the partition."""
+        """Replaces the names of the partition, and updates the words that change by that."""
         names = set(names)
         changed: set[str] = set()
         for one in self._names - names:
@@ -150,7 +151,9 @@ class NodeNames(LedgerWords):
             self._update(word)
 
     def _forms(self, one: Named, change: Callable[[set[Named], Named], None]) -> Iterator[str]:
-        """Applies a change to the nodes of each spelling of a name, and yields these spellings."""
+        """Adds a node to the sets of nodes for each spelling of its name, or removes it (`change`); yields these
+        spellings.
+        """
         if is_distinctive(one.norm):
             change(self._by_name.setdefault(one.norm, set()), one)
             yield one.norm
@@ -159,7 +162,7 @@ class NodeNames(LedgerWords):
                 yield folded(one.norm)
 
     def _update(self, word: str) -> None:
-        """Updates the node that a word refers to."""
+        """Updates which node this word refers to, after the nodes with that name changed."""
         for key in self.matcher.values_of(word):
             del self.rows[_row(word, key)]
             self._words[key].discard(word)
@@ -178,7 +181,7 @@ class NodeNames(LedgerWords):
             self._words.setdefault(key, set()).add(word)
 
     def for_nodes(self, keys: Collection[int]) -> WordMatcher[int]:
-        """Returns a matcher for the names of these nodes only."""
+        """Returns a matcher that finds only the names of the nodes with these keys."""
         return WordMatcher({word: [key] for key in keys for word in self._words.get(key, ())})
 
 
@@ -200,7 +203,9 @@ _cache: WeakKeyDictionary[Store, dict[tuple[type, Scope], TagWords | NodeNames]]
 
 
 def cached_words(kind: type[W], store: Store, scope: Scope, names: Iterable[Named], given: Iterable[str] = ()) -> W:
-    """Returns the cached words of a partition, renewed with these names and given tags."""
+    """Returns the words of a partition (`kind` is TagWords or NodeNames), cached if possible, brought up to date with
+    these names and with the tags that users or rules gave.
+    """
     partitions = _cache.setdefault(store, {})
     # Taken out of the cache first, so that an interruption leaves no half-renewed entry.
     before = partitions.pop((kind, scope), None)
@@ -213,14 +218,14 @@ def cached_words(kind: type[W], store: Store, scope: Scope, names: Iterable[Name
 
 
 def _by_name(one: Named) -> Iterator[tuple[Order, TagWord]]:
-    """Yields a name with the tag that it gives, if it is distinctive and no ordinary word, as the title "Commands"."""
+    """Yields a node's name with its tag, unless it is too common to be searched: an ordinary word like "Commands"."""
     if is_distinctive(one.norm) and (" " in one.norm or word_kind(one.norm) == "name"):
         for tag in make_tags([one.name or one.norm], "infected"):
             yield (0, one.norm, one.id), _tag_word(one.norm, tag)
 
 
 def _by_tag(tag: str) -> Iterator[tuple[Order, TagWord]]:
-    """Yields the words of a tag as they occur in texts, if they are distinctive, no verb, adjective or vague noun."""
+    """Yields the words of a tag as texts spell them, unless they are too common: a verb, adjective or vague noun."""
     word = norm_name(tag.replace("_", " "))
     if is_distinctive(word) and (" " in word or (word_kind(word) != "other" and word not in VAGUE_NOUNS)):
         yield (1, tag, ""), _tag_word(word, Tag(tag, tag, "infected"))

@@ -60,7 +60,7 @@ WordEntry = tuple[str, str, Collection[M]]
 
 
 class Hits(NamedTuple, Generic[M]):
-    """The words by pattern number, and each match: pattern number, start and end."""
+    """The matches of a search: `spots` has pattern number, start and end of each, `words` the entries by pattern."""
 
     words: Sequence[Sequence[WordEntry[M]]]
     spots: Sequence[tuple[int, int, int]]
@@ -114,7 +114,7 @@ def _blank(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TextBatch:
-    """Texts joined and normalised for a search. `order` gives the index of each text in `data`."""
+    """Texts normalised and joined in `data` for one search. `order[n]` is the index in `texts` of its n-th text."""
 
     texts: Sequence[str]
     data: bytes
@@ -190,8 +190,8 @@ class WordMatcher(Generic[M]):
         return BytesAhoCorasick([b" %b " % core for core in self._index.numbers])
 
     def count(self, texts: Sequence[str]) -> list[dict[M, int]]:
-        """Returns for each text the values of its words and how often they occur. The most frequent of several words
-        with the same value counts."""
+        """Returns for each text the values of the known words in it, with how often the word occurs. Of several words
+        with the same value the most frequent counts."""
         one = join_texts(texts)
         hits = self.search(one)
         found: list[dict[M, int]] = [{} for _ in texts]
@@ -203,12 +203,14 @@ class WordMatcher(Generic[M]):
         return found
 
     def matches(self, texts: Sequence[str]) -> list[set[M]]:
-        """Returns for each text the values of its words."""
+        """Returns for each text the values of the known words in it."""
         one = join_texts(texts)
         return self.read(one, self.search(one))
 
     def search(self, batch: TextBatch) -> Hits[M]:
-        """Returns the words found in a batch. The automaton releases Python's lock, so other threads can run."""
+        """Returns the matches of known words in a batch; `read` turns them into values. The automaton releases
+        Python's lock, so other threads can run.
+        """
         if not self.values:
             return Hits((), ())
         self._bytes_searched += len(batch.data) + len(self.values)
@@ -237,7 +239,7 @@ class WordMatcher(Generic[M]):
         return Hits(some.words, spots)
 
     def read(self, batch: TextBatch, hits: Hits[M]) -> list[set[M]]:
-        """Returns for each text of a batch the values of the words found."""
+        """Returns for each text of a batch the values of the words that `search` found in it."""
         found: list[set[M]] = [set() for _ in batch.texts]
         for number, word in _matched_texts(batch, hits):
             for _, literal, values in hits.words[word]:
@@ -253,7 +255,9 @@ def _matched_texts(batch: TextBatch, hits: Hits[M]) -> Iterator[tuple[int, int]]
 
 
 class _PatternIndex(Generic[M]):
-    """The number and the words of each pattern. `longest` is the most parts of any pattern with that first part."""
+    """The patterns of known words: `numbers` by pattern, `words` by number. `longest` has, by first part, the number of
+    parts of the longest pattern. A part is what stands between two spaces.
+    """
 
     def __init__(self) -> None:
         self.numbers: dict[bytes, int] = {}
@@ -261,7 +265,7 @@ class _PatternIndex(Generic[M]):
         self.longest: dict[bytes, int] = {}
 
     def put(self, word: str, values: Collection[M]) -> None:
-        """Sets the values of a word."""
+        """Sets the values of a word; an empty collection removes the word."""
         pattern = _pattern(word)
         number = self.numbers.setdefault(pattern.core, len(self.words))
         if number == len(self.words):

@@ -84,7 +84,7 @@ def import_library(module: str, install: str) -> Any:
 
 
 def embeddable(text: str, limit: int) -> str:
-    """Returns at most `limit` characters of a text, without lone surrogates; "" for a blank text."""
+    """Returns the first `limit` characters of a text, without characters that UTF-8 cannot encode; "" if blank."""
     text = text[:limit]
     if not text.isascii():
         text = text.encode("utf-8", "ignore").decode()
@@ -101,7 +101,7 @@ def unit_rows(rows: FloatArray) -> FloatArray:
 
 
 def family_prefixes(name: str) -> tuple[str, str]:
-    """Returns the query prefix and the text prefix of the model family in a name, such as bge or e5."""
+    """Returns the prefixes that a model needs before queries and before texts, by the family (bge, e5) in its name."""
     name = name.lower()
     if "bge" in name and not re.search(r"m3|zh", name):  # these two were trained without the prefix
         return BGE_PREFIX, ""

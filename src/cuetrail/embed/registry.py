@@ -12,7 +12,9 @@ FORMS = "static, none, onnx:/path/to/folder, fastembed[:model], openai:https://h
 
 
 def open_embedder(spec: str, *, api_key: str | None = None) -> Embedder | None:
-    """Returns the embedder a spec names, not yet loaded; None for "none". Raises EmbedderError for unknown specs."""
+    """Returns the embedder with this name, such as "static" or "onnx:/path"; its model is not loaded yet. None for
+    "none". Raises EmbedderError for an unknown name.
+    """
     kind, _, rest = spec.partition(":")
     if spec == "none":
         return None

@@ -25,7 +25,7 @@ log = logging.getLogger("cuetrail")
 K = TypeVar("K")
 T = TypeVar("T")
 
-# Texts embedded between two writes of a change-over; an interruption loses at most these.
+# Texts embedded between two writes when the embedder is changed; an interruption loses at most these.
 BATCH = 1_000
 # The number of queries, and of short texts, whose vectors are cached.
 MOST_CACHED = 4_096
@@ -37,13 +37,13 @@ def space_of(embedder: Embedder) -> VectorSpace:
 
 
 def vectors_of(embedder: Embedder, records: Sequence[Node | Edge | Note]) -> list[bytes]:
-    """Returns the vectors of records that have a text, in their stored form."""
+    """Returns the vector of each record's text, as the bytes that are stored."""
     texts = [embedded_text(record) if isinstance(record, Node) else record.text for record in records]
     return to_blob(embedder.embed(texts))
 
 
 def shortened(node: Node, text: str) -> Node:
-    """Returns the node with only a part of its text."""
+    """Returns the node with this shorter text, and with the SimHash of that if it had one."""
     return replace(node, text=text, simhash=None if node.simhash is None else simhash(text))
 
 
@@ -56,16 +56,17 @@ def _drop_vectors(batch: Batch) -> None:
 
 
 def _with_room(cache: dict[K, T]) -> dict[K, T]:
-    """Returns the cache, emptied if it was full."""
+    """Returns the cache; if it has MOST_CACHED entries, empties it first."""
     if len(cache) >= MOST_CACHED:
         cache.clear()
     return cache
 
 
 class Vectors:
-    """The embedder of an opened memory. Raises EmbedderMismatch if the memory holds the vectors of another model.
+    """Makes and stores the vectors of an opened memory with one embedder. Raises EmbedderMismatch if the memory holds
+    the vectors of another model.
 
-    `notice` says that vectors are missing because the embedder failed; empty if none are.
+    `notice` is a text for the user if vectors are missing because the embedder failed, else "".
     """
 
     def __init__(self, store: Store, embedder: Embedder | None) -> None:
@@ -140,8 +141,8 @@ class Vectors:
     def of_query(self, text: str) -> QueryVector | None:
         """Returns the vector of a query; None without an embedder, or if the memory is searched by words alone.
 
-        Raises EmbedderError if the embedder fails or the change-over to its model is not finished, EmbedderMismatch if
-        the memory holds vectors of another model.
+        Raises EmbedderError if the embedder fails, or if `reembed` has not yet made all vectors of its model, and
+        EmbedderMismatch if the memory holds vectors of another model.
         """
         held = self.store.vector_spaces().held
         if self.embedder is None or held == NO_VECTORS:
@@ -171,7 +172,7 @@ class Vectors:
         return made
 
     def of_texts(self, texts: Sequence[str]) -> list[bytes] | None:
-        """Returns the vectors of short texts, None if there are none to compare them with. Raises EmbedderError."""
+        """Returns the vectors of short texts, cached; None if the memory has no vectors. Raises EmbedderError."""
         held = self.store.vector_spaces().held
         if self.embedder is None or held in (None, NO_VECTORS):
             return None
@@ -191,7 +192,9 @@ class Vectors:
         return space
 
     def complete(self, progress: Progress | None) -> int:
-        """Makes the missing vectors with the memory's embedder, or continues a change to it; returns how many."""
+        """Makes the missing vectors with the memory's embedder, or continues a change-over to it; returns how many were
+        made. Raises InputError without an embedder.
+        """
         held = self.store.vector_spaces().held
         if self.embedder is None or held == NO_VECTORS:
             raise InputError("name an embedder to make vectors with, such as --embedder static")
@@ -230,9 +233,9 @@ class Vectors:
 
 
 def reembed(vectors: Vectors, embedder: Embedder | None, keep: bool, progress: Progress | None) -> int:
-    """Makes the missing vectors (`keep`), or all anew with another embedder, None for no vectors; returns how many.
+    """With `keep`, makes the missing vectors; else makes all vectors anew with `embedder`, or drops them if it is None.
 
-    Brings the indexes up to date afterwards.
+    Returns how many vectors were made. Brings the indexes up to date afterwards.
     """
     made = vectors.complete(progress) if keep else vectors.change_over(embedder, progress)
     vectors.store.refresh(progress)

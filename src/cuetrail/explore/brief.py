@@ -63,7 +63,7 @@ Line = tuple[str, str | None]
 
 
 def brief(session: Session, budget: Budget, count_tokens: Measure | None, record_access: bool, now: int) -> Brief:
-    """Returns the brief of this user. With `record_access`, the nodes that its text shows count as used, once."""
+    """Returns the brief of this user. With `record_access`, the access count of the nodes in its text grows by one."""
     size, measure, _ = budget_measure(budget, count_tokens)
     found = make_brief(session.store, session.scope, now, size, measure)
     if record_access and found.ids:
@@ -108,7 +108,7 @@ def owner_of(store: Store, scope: Scope) -> Node | None:
 
 
 def _believed(facts: Sequence[Fact], now: int) -> list[Fact]:
-    """Returns the current facts about the owner."""
+    """Returns those of the facts that are valid now and neither superseded nor retracted."""
     return [
         fact
         for fact in facts
@@ -161,7 +161,7 @@ def _related(node: Node, edge: Edge) -> str:
 
 
 def _recent(store: Store, scope: Scope, now: int) -> list[Node]:
-    """Returns sources and atoms without a source of the last seven days, newest first."""
+    """Returns the newest files, and the newest atoms that belong to no file, of the last seven days, newest first."""
     sources = _newest(store, scope, "source", RECENT, now - LAST, now)
     atoms = _newest(store, scope, "atom", ATOMS, now - LAST, now)
     known = store.get(scope, sorted({source_id(node.source) for node in atoms if node.source is not None}))

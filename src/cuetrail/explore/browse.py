@@ -23,7 +23,7 @@ class Timeline:
 
 
 def timeline(store: Store, scope: Scope, query: PageRequest) -> Timeline:
-    """Returns one page of the nodes that pass the filters."""
+    """Returns one page of the nodes that pass the filters, newest first, and where the next page begins."""
     found = store.page(scope, replace(query, limit=query.limit + 1))
     shown = found[: query.limit]
     more = "{}.{}".format(*shown[-1].spot) if len(found) > query.limit else None

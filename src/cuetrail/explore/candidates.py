@@ -58,6 +58,8 @@ class ExploreContext:
     """Everything the steps of one exploration share: the store to search, the queries, and the filters.
 
     `embed` and `embed_texts` return vectors of a query and of short texts; None if the memory has no vectors.
+    `text_matches` are texts to compare with names by the measure `fuzzy`. `granularity` says which kind is shown in
+    full, `mode` how many candidates are read; `weights` are those of match, freshness and salience.
     """
 
     store: Store
@@ -81,7 +83,9 @@ class ExploreContext:
 
 @dataclass(slots=True)
 class Evidence:
-    """How well one node or edge matches: by query number its cosine and its rank, and the best of the text matches."""
+    """How well one node or edge matches: its cosine and rank by query number, and its best text match: the score `text`
+    and the text that `matched`.
+    """
 
     cosines: dict[int, float] = field(default_factory=dict)
     ranks: dict[int, int] = field(default_factory=dict)
@@ -105,7 +109,9 @@ class Evidence:
         return both
 
     def semantic(self, queries: int) -> float:
-        """Returns the match from 0 to 1: the cosine or the fused ranks of the queries, or a higher text match."""
+        """Returns the match from 0 to 1: the cosine of one query or the fused ranks of several, or the score of the
+        best text match if that is higher. `queries` is the number of queries.
+        """
         by_query = fused(self.ranks.values(), queries) if queries > 1 else max(self.cosines.values(), default=0.0)
         return max(by_query, self.text)
 
@@ -119,7 +125,9 @@ class EvidenceScore:
 
 
 def score_evidence(context: ExploreContext, evidence: Evidence, time: int, salience: float) -> EvidenceScore:
-    """Returns one score of match, freshness and salience, with its parts. `time` is what freshness counts from."""
+    """Returns the weighted score of match, freshness and salience, with its parts. Freshness falls with the age of
+    `time`.
+    """
     semantic = evidence.semantic(len(context.queries))
     days = (context.now - time) / DAY
     why: dict[str, Any] = {
@@ -150,7 +158,7 @@ class QueryMatches:
 
 
 def find_matches(context: ExploreContext, kinds: Sequence[str]) -> QueryMatches:
-    """Returns what queries and text matches find among nodes of these kinds."""
+    """Returns the nodes of these kinds that queries and text matches find, with cosines and text scores."""
     matches: dict[str, tuple[str, float]] = {}
     known: dict[str, Node] = {}
     for text in context.text_matches:
@@ -195,7 +203,9 @@ def rank_matches(
 
 
 def last_time_of(node: Node) -> int:
-    """Returns the time freshness counts from: the last update of a person, concept or entity, else when it happened."""
+    """Returns the time that freshness counts from: the last update of a person, concept or entity, else the end of an
+    episode or storyline, else the node's own time.
+    """
     if node.kind in SEMANTIC_KINDS:
         return node.updated
     end = node.props.get("end")
@@ -203,7 +213,9 @@ def last_time_of(node: Node) -> int:
 
 
 def _by_query(context: ExploreContext, query: Query, kinds: Sequence[str]) -> list[tuple[str, float]]:
-    """Returns the ids nearest to a query, with cosines; for artifacts or without vectors, with shares of its words."""
+    """Returns the ids of the nodes nearest to a query, with their cosines. For artifacts, or without vectors: those
+    that contain enough of its words, with the share of these.
+    """
     where, limit = context.of_kinds(*kinds), CANDIDATES[context.mode]
     embedding = None if "artifact" in kinds else context.embed(query.text)
     if embedding is not None:
@@ -222,7 +234,7 @@ def _words_of(node: Node) -> str:
 
 
 def _by_text(context: ExploreContext, text: str, kinds: Sequence[str]) -> list[tuple[Node, float]]:
-    """Returns nodes with this name or a similar one, each with the quality of the match."""
+    """Returns nodes with this name, tag or keyword, or a similar one, each with the similarity from 0 to 1."""
     limit = CANDIDATES[context.mode]
     read, found = _named_like(context, text, kinds, limit)
     return _named_like(context, text, kinds, MANY)[1] if read >= limit and len(found) < FEW else found
@@ -231,7 +243,9 @@ def _by_text(context: ExploreContext, text: str, kinds: Sequence[str]) -> list[t
 def _named_like(
     context: ExploreContext, text: str, kinds: Sequence[str], limit: int
 ) -> tuple[int, list[tuple[Node, float]]]:
-    """Returns how many nodes a search for the text read, at most `limit` per search, and those whose name matches."""
+    """Returns the number of nodes that searches for the text found, at most `limit` each, and those of them whose name
+    is similar enough, with the similarity.
+    """
     where = context.of_kinds(*kinds)
     words, norm = sanitize_query(text), norm_name(text)
     found = dict.fromkeys(context.store.named(context.scope, [norm]).get(norm, []))
@@ -254,7 +268,7 @@ def _named_like(
 
 
 def _sources_with_words(context: ExploreContext, words: str, limit: int) -> Iterable[str]:
-    """Returns the ids of files with atoms that contain these words; the keywords of a file are phrases of its atoms."""
+    """Returns the ids of files with atoms that contain these words, as the keywords of a file occur in its atoms."""
     where = Where(kinds=("atom",), quarantined=context.where.quarantined, archived=context.where.archived)
     found = context.store.text(context.scope, TextQuery(words), limit, where, nodes=True)
     return [source_id(one.node.source) for one in found if one.node is not None and one.node.source is not None]
@@ -276,7 +290,7 @@ def _names_of(node: Node) -> Sequence[str]:
 
 
 def match_quality(text: str, other: str, measure: str) -> float:
-    """Returns 1 if the words of a text occur in another, accents aside; else how similar the two are by the measure.
+    """Returns 1 if the words of `text` occur together in `other`, accents aside; else the similarity by the measure.
 
     >>> match_quality("Ada", "Ada Lovelace", "levenshtein"), round(match_quality("kitten", "sitting", "levenshtein"), 4)
     (1.0, 0.5714)
@@ -306,7 +320,7 @@ def content_words(text: str) -> list[str]:
 
 
 def query_variants(query: str) -> list[str]:
-    """Returns further queries on the same topic: for conversations, for people, and for ideas.
+    """Returns two or three further queries on the same topic, made from templates: conversations, people and ideas.
 
     >>> query_variants("What did Ada decide about the job offer?")[0]
     'all conversations about: ada, job, offer'

@@ -50,7 +50,7 @@ G = TypeVar("G")
 T = TypeVar("T")
 
 PART_OF = "part_of"
-"""The kind of edge from a source to its storyline, and from a storyline to its macro."""
+"""The kind of edge from a source to its storyline, and from a storyline to its macro (a summary of storylines)."""
 
 Detail = Literal["full", "minimal"]
 Described = Edge | Note
@@ -89,14 +89,14 @@ class Preview:
 
 
 def preview_of(node: Node, via: str | None = None) -> Preview:
-    """Returns the preview of a node."""
+    """Returns the preview of a node; `via` is the kind of edge that leads to it."""
     text = node.text or node.props.get("summary") or ""
     return Preview(node.id, node.kind, node.name, snippet(str(text), 160), via)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A node that was found. With detail "minimal", its data has the id and name only.
+    """A node that was found. With detail "minimal", `to_dict` gives its id and name only.
 
     `sources` are the newest sources of a storyline, `storylines` those of a macro, `mentioned` the people, concepts and
     entities that the sources of a storyline mention.
@@ -124,7 +124,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """A stated edge between people, concepts or entities, with its score and notes."""
+    """An edge that a user stated between people, concepts or entities, with its score and notes."""
 
     edge: Edge
     score: float
@@ -154,7 +154,7 @@ class Semantic:
 
 @dataclass(frozen=True, slots=True)
 class Episodic:
-    """The sources, storylines and macros found."""
+    """The sources found, the storylines (summaries of sources) and the macros (summaries of storylines)."""
 
     sources: tuple[Item, ...] = ()
     storylines: tuple[Item, ...] = ()
@@ -163,7 +163,7 @@ class Episodic:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """The result of an exploration, by group. `meta` has the arguments and the notices."""
+    """The result of an exploration, in groups. `meta` has the arguments of the call and the notices."""
 
     meta: Mapping[str, Any]
     semantic: Semantic = field(default_factory=Semantic)
@@ -219,7 +219,7 @@ class Exploration:
 def relationships(
     context: ExploreContext, nodes: Sequence[Node], matched: Sequence[MatchedEdge]
 ) -> tuple[Relationship, ...]:
-    """Returns the best relationships of these nodes, from their strongest edges and the edges that match.
+    """Returns the best relationships of these nodes: of their strongest edges, and of their edges in `matched`.
 
     Filters apply before anything is scored.
     """
@@ -242,9 +242,9 @@ def relationships(
 
 
 def find_semantic_nodes(context: ExploreContext, matched: Sequence[MatchedEdge]) -> list[tuple[Node, EvidenceScore]]:
-    """Returns people, concepts and entities with their scores, best first.
+    """Returns the people, concepts and entities that match, with their scores, best first.
 
-    The ends of a matching relationship are added if neither would be shown; else it could not be shown either.
+    If neither end of a matching relationship would be shown, both are added, so that the relationship can be shown.
     """
     own = find_matches(context, SEMANTIC_KINDS)
     found = rank_matches(context, SEMANTIC_KINDS, own)
@@ -403,7 +403,7 @@ def with_sources(context: ExploreContext, found: Sequence[Item]) -> list[Item]:
 
 
 def with_storylines(context: ExploreContext, found: Sequence[Item]) -> list[Item]:
-    """Returns macros with previews of all their storylines, by start."""
+    """Returns macros (summaries of storylines) with previews of all their storylines, by start."""
     children = _children(context, found)
     every = context.store.get(context.scope, sorted({step.other for some in children.values() for step in some}))
     made = []
@@ -415,7 +415,10 @@ def with_storylines(context: ExploreContext, found: Sequence[Item]) -> list[Item
 
 
 def _children(context: ExploreContext, found: Sequence[Item]) -> dict[str, list[Step]]:
-    """Returns the edges to the parts of each item. Filters on relationships do not apply to these edges."""
+    """Returns, by id, the edges to each storyline from its sources, or to each macro from its storylines.
+
+    Filters on relationships do not apply to these edges.
+    """
     ids = tuple(item.node.id for item in found)
     query = StepQuery(ids, CHILDREN, "in", EdgeFilter(kinds=(PART_OF,)), context.where)
     return context.store.steps(context.scope, query) if ids else {}
@@ -429,10 +432,11 @@ def explore(
     granularity: int, multi_query: bool, expander: Expander | None, mode: str, weights: Weights, fuzzy: str,
     explain: bool, record_access: bool, now: int,
 ) -> Exploration:  # fmt: skip
-    """Returns the people, concepts, entities, relationships, events and artifacts that queries and text matches find.
+    """Returns the people, concepts, entities, relationships, sources, storylines, macros and artifacts that queries
+    (by vectors) and text matches (by names and tags) find.
 
-    Items shown in full count as used, once.
-    With `multi_query`, and in mode "deep", the expander adds further queries to each; templates do if it is None.
+    With `record_access`, items shown in full count as used. With `multi_query`, or in mode "deep", the expander adds
+    further queries to each; without an expander, templates do.
     """
     failure = ""
     if multi_query or mode == "deep":
@@ -485,7 +489,7 @@ def _request(context: ExploreContext) -> dict[str, Any]:
 
 
 class _Embedding:
-    """The embedder for one exploration. If it fails, words alone answer, and `failure` says so."""
+    """The embedder for one exploration. If it fails, its methods return None and `failure` is set to a notice."""
 
     def __init__(self, vectors: Vectors) -> None:
         self._vectors, self.failure = vectors, ""
@@ -505,7 +509,7 @@ class _Embedding:
 
 
 def run_exploration(context: ExploreContext) -> Exploration:
-    """Returns the result of an exploration, without `meta`."""
+    """Runs an exploration and returns its result; `meta` is still empty."""
     matched = matching_relationships(context)
     best = _items(find_semantic_nodes(context, matched)[:NODES])
     related = relationships(context, [item.node for item in best], matched) if best else ()

@@ -10,7 +10,9 @@ from cuetrail.extract.facts import FactReader, by_rules
 
 
 def open_fact_reader(given: FactReader | str | None, api_key: str | None) -> FactReader | None:
-    """Returns the reader that an `extractor` argument names, None for "none". Raises InputError for an unknown name."""
+    """Returns the function that reads facts from texts, by its name ("rules" or "openai:URL#MODEL"); a function as it
+    is; None for None and "none". Raises InputError for an unknown name.
+    """
     if given is None or given == "none":
         return None
     if given == "rules":

@@ -347,7 +347,7 @@ def _decision(sentence: str, about: str) -> Triple | None:
 
 
 def _first_person_facts(sentence: str, speaker: str) -> Iterator[Triple]:
-    """Yields the facts the speaker states about himself."""
+    """Yields the facts that the speaker states about himself, with "I" or "my"; none without a speaker."""
     if not speaker:
         return
     if match := _FIRST_PERSON.match(sentence):
@@ -360,7 +360,7 @@ def _first_person_facts(sentence: str, speaker: str) -> Iterator[Triple]:
 
 
 def _third_person_facts(sentence: str, speaker: str, named: Container[str]) -> Iterator[Triple]:
-    """Yields the facts stated about a named subject."""
+    """Yields the facts that a sentence states about the person or thing it names as subject, or by "I use"."""
     if match := _USES.match(sentence):
         subject = speaker or None if match[1] == "I" else _subject(match[1], named, verb_confirms=True)
         if match[2] != "use" or match[1].endswith(("I", "s")):
@@ -385,7 +385,9 @@ _AT = re.compile(r" (?:at|for) (?=[A-Z])")
 
 
 def _verb_facts(subject: str | None, predicate: str, given: str, sure: float) -> Iterator[Triple]:
-    """Yields the facts of one verb. "works on X at Y" also gives the fact "works at Y"."""
+    """Yields the facts of one verb with the confidence `sure`; none without a subject. "works on X at Y" also gives the
+    fact "works at Y".
+    """
     if subject is None:
         return
     if predicate in _PLACE_PREDICATES:
@@ -446,12 +448,14 @@ def _is_lone_adjective(value: str, given: str) -> bool:
 
 
 def _ends_in_noun(head: Sequence[str]) -> bool:
-    """True if a category may end in a noun: "able" alone says what something can, not what it is."""
+    """True if the last word of a category may be a noun; False for adjectives and adverbs such as "portable"."""
     return not (word_kind(head[-1]) == "other" and head[-1].endswith(("able", "ible", "ful", "ous", "ly")))
 
 
 def _subject(given: str, named: Container[str], verb_confirms: bool) -> str | None:
-    """Returns the name a sentence begins with, or None. `verb_confirms`: the verb alone shows that it is a name."""
+    """Returns the subject without "The" if it is surely a name, else None. `verb_confirms`: a verb such as "lives in"
+    follows, which makes a name more likely.
+    """
     name = re.sub(r"^The ", "", given).strip(" ,")
     first = name.split()[0].casefold() if name else ""
     if not name or first in NO_SUBJECT or name.split()[-1] in ("of", "the", "de", "van", "von"):
@@ -467,7 +471,9 @@ def _subject(given: str, named: Container[str], verb_confirms: bool) -> str | No
 
 
 def _values(given: str, split: bool = False) -> Iterator[str]:
-    """Yields the value up to the next clause, or each item if it is a list of short items."""
+    """Yields the value of a fact: the words up to the next clause or comma; with `split`, each item of a list of short
+    items. Yields nothing that is too long or begins with a word that no value begins with.
+    """
     said = _FILLERS.sub("", _VALUE_END.sub("", f"{given} ").strip(" ,.!"))
     items = _LIST.split(said) if split else [said.partition(", ")[0]]
     if any(len(item.split()) > _MOST_WORDS_IN_LIST_ITEM for item in items):

@@ -83,7 +83,9 @@ def _wiki_name(inner: str) -> str:
 
 
 def _stem(path: str, any_suffix: bool) -> str:
-    """Returns the last part of a path without its suffix. Wikilinks such as "v1.2" lose only known suffixes."""
+    """Returns the last part of a path without its suffix, "" for media and archives. Without `any_suffix`, only the
+    suffixes of documents are removed: "v1.2" stays.
+    """
     name = path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].strip()
     if _MEDIA.search(name) or name in ("", ".", ".."):
         return ""

@@ -16,15 +16,15 @@ from cuetrail.text.normalise import norm_name, norm_tag
 
 
 def single_valued(store: Store, scope: Scope, predicates: Iterable[str]) -> set[str]:
-    """Returns the predicates that have one value at a time, as this user declared or else by nature."""
+    """Returns the predicates that have one value at a time: as the user declared, else by the built-in default."""
     declared = store.settings.beginning_with(declaration(scope.tenant, scope.user))
     return {predicate for predicate in predicates if is_single(predicate, declared)}
 
 
 def one_each(store: Store, scope: Scope, facts: Sequence[Fact]) -> list[Fact]:
-    """Returns those of the facts that a user believes, in the same order. All of them hold at one time.
+    """Returns those of the facts, which are all valid at one time, that a user believes, in the same order.
 
-    Facts of one partition agree with each other. A user may see several partitions, his own and those of his teams.
+    The user's own and the teams' facts may contradict each other: of a predicate with one value, one fact is chosen.
     """
     topics: dict[tuple[str, str], list[Fact]] = {}
     for fact in facts:
@@ -38,12 +38,14 @@ def one_each(store: Store, scope: Scope, facts: Sequence[Fact]) -> list[Fact]:
 
 
 def believed_facts(store: Store, scope: Scope, subject: str, at: int) -> list[Fact]:
-    """Returns the facts about a subject that hold at a time, the most certain first. An unknown subject has none."""
+    """Returns the facts about a subject that the user believes at a time, the most certain first; [] if none."""
     return one_each(store, scope, [fact for fact in fact_history(store, scope, subject) if holds(fact, at)])
 
 
 def fact_history(store: Store, scope: Scope, subject: str, predicate: str | None = None) -> list[Fact]:
-    """Returns all facts ever stated about a subject, of one predicate if given; those several texts state, once."""
+    """Returns all facts ever stated about a subject, of one predicate if given. A fact that several texts state is
+    returned once.
+    """
     known = resolve_entity(store, scope, subject) if norm_name(subject) else None
     every = store.facts(scope, [known.id]).get(known.id, []) if known is not None else []
     norm = norm_tag(predicate) if predicate is not None else None
@@ -52,5 +54,5 @@ def fact_history(store: Store, scope: Scope, subject: str, predicate: str | None
 
 
 def _is_repetition(fact: Fact, successor: Fact | None) -> bool:
-    """True if a fact held at no time and says only what its successor says."""
+    """True if a fact was never valid and has the same value as its successor."""
     return successor is not None and until(fact) <= begins(fact) and value_of(fact) == value_of(successor)

@@ -158,7 +158,10 @@ def _refuse_ambiguous_note(
 def subjects_of(
     store: Store, scope: Scope, titles: Mapping[str, str], partition: tuple[str, str | None]
 ) -> dict[str, str]:
-    """Returns, by note id, the entity each note is about: the user's own of that title in the same partition."""
+    """Returns, by note id, the id of the entity that has the note's title and is in this partition (owner and team).
+
+    `titles` maps note ids to titles. Notes without such an entity are left out.
+    """
     norms = {norm for title in titles.values() if (norm := norm_name(title))}
     named = store.named(scope, sorted(norms)) if norms else {}
     nodes = store.get(scope, sorted({id_ for ids in named.values() for id_ in ids}))
@@ -183,7 +186,7 @@ def entity_of(nodes: Iterable[Node], title: str) -> Node | None:
 
 
 def _is_stated(node: Node) -> bool:
-    """True if the node is an entity that somebody stated; not a text, and not made by a rule."""
+    """True if the node is neither a text (atom, source, episode, storyline) nor made by a rule."""
     return node.kind not in _TEXT_KINDS and "found" not in node.props
 
 
@@ -214,8 +217,8 @@ def _resolved(store: Store, scope: Scope, name: str, kind: str | None, fuzzy: bo
 
 
 def precedence(node: Node, norm: str, scope: Scope) -> tuple[bool, ...]:
-    """Returns a sort key for nodes of one name; the least is meant. Names come before aliases, the user's own nodes
-    before shared ones, stated nodes before those a rule made, and notes before other kinds.
+    """Returns a sort key for nodes with the same name; the name means the node with the least key. Names come before
+    aliases, the user's own nodes before shared ones, nodes that users made before those a rule made, notes first.
     """
     return (
         norm_name(node.name or "") != norm,
@@ -239,8 +242,8 @@ def _exact(nodes: Sequence[Node], name: str, scope: Scope) -> Resolved:
 def _nearest(
     found: Iterable[NameMatch], name: str, kind: str | None, scope: Scope, threshold: float
 ) -> Resolved | None:
-    """Returns the user's own entity with the name most similar to `name`, if at least `threshold`. None if the best are
-    tied and differ in kind: the name is ambiguous.
+    """Returns the user's own entity with the name most similar to `name`. None if no similarity reaches `threshold`, or
+    if the best are tied and differ in kind: then the name is ambiguous.
     """
     wanted = folded(name)
     alike = [
@@ -256,7 +259,8 @@ def _nearest(
 
 
 def likeness(a: str, b: str) -> float:
-    """Returns how similar two folded names are; 0 if a number or a word sets them apart.
+    """Returns how similar two names in folded form (lower case, no accents) are, from 0 to 1. 0 if their numbers
+    differ, or a word by more than a typo.
 
     >>> [round(likeness("project jackdaw", b), 2) for b in ("project jacckdaw", "project jackdwa", "project jack daw")]
     [0.94, 0.93, 0.94]
@@ -279,7 +283,7 @@ def _similarity(a: str, b: str) -> float:
 
 
 def _is_slip(a: str, b: str) -> bool:
-    """True if two words differ by a slip of the pen: a letter doubled or left single, or two neighbours swapped.
+    """True if two words differ by a typo: a letter doubled or left single, or two neighbouring letters swapped.
 
     A different or additional letter makes another name: Peterson is not Petersen, nor Asymptomatic Symptomatic.
     """

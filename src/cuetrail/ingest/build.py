@@ -58,14 +58,15 @@ class Built:
 
 
 def structure_via(path: str) -> str:
-    """Returns the `via` of the edges that represent the structure of a file."""
+    """Returns the `via` (origin) of the edges between the nodes of a file: `under` and `next`."""
     return f"file:{path}"
 
 
 def build(document: Document, options: Options, mtime: int) -> Built:
-    """Returns nodes in reading order, edges to the document and along the sequence, and links by name.
+    """Returns a document as records: its node and its atoms in reading order, edges from each atom to the document and
+    to the next atom, and links by name.
 
-    `mtime` is the time of nodes whose document states none.
+    `mtime`, in milliseconds, is the time of nodes if the document states no date.
     """
     folders = PurePosixPath(document.path).parts[:-1]
     tags = _unique(make_tags(document.tags) + _path_tags(folders, document.kind))
@@ -103,7 +104,8 @@ def build(document: Document, options: Options, mtime: int) -> Built:
 def _stated(
     document: Document, props: Mapping[str, Any], tags: tuple[Tag, ...], buckets: tuple[str, ...], atoms: list[Node]
 ) -> dict[str, list[str]]:
-    """Returns the labels and properties that the file states, to distinguish them from later additions of users.
+    """Returns the names of the tags, buckets, aliases and properties that the file itself states, by field. What else
+    the nodes have later was added by users or dreams.
 
     Tags in the text of a passage are not listed, they are found again in that text.
     """
@@ -122,7 +124,7 @@ def _atoms(
     document: Document, tags: tuple[Tag, ...], buckets: tuple[str, ...], default_at: int, options: Options,
     props: Mapping[str, Any],
 ) -> list[Node]:  # fmt: skip
-    """Returns an atom for each piece, with the labels, props and, by default, the time that all of them share."""
+    """Returns an atom for each piece. All get these tags, buckets and props, and `default_at` if they have no date."""
     repeats = Counter[str]()
     atoms = []
     hashes = simhashes([piece.text for piece in document.pieces])
@@ -164,7 +166,7 @@ def _unique(tags: tuple[Tag, ...]) -> tuple[Tag, ...]:
 
 
 def _path_tags(folders: Sequence[str], kind: str) -> tuple[Tag, ...]:
-    """Returns the automatic tags: the project (the outermost folder) and the format."""
+    """Returns the automatic tags of a file: its project (the outermost folder) and its format."""
     names = [PROJECT_PREFIX + folders[0]] if folders else []
     return make_tags([*names, kind if kind in FORMAT_TAGS else "doc"], "auto")
 

@@ -38,7 +38,8 @@ _CLOSER = re.compile(r"[})\]{]|\*/|(?:end|else|elif|except|finally|catch|fi|done
 class MarkdownBlock:
     """One block of a Markdown text. `level` is the depth of a heading, `language` that of a code fence.
 
-    `joint` stands between it and the block before: of a paragraph over the limit, what stands between its parts.
+    `joint` is the text between this block and the one before it: a blank line, or less if both are parts of one
+    paragraph that was over the limit.
     """
 
     kind: Literal["prose", "heading", "code", "rule"]
@@ -69,7 +70,7 @@ def prose(text: str, limit: int = PROSE) -> list[str]:
 
 
 def plain(text: str) -> list[str]:
-    """Splits plain text: as prose, or as a blob if it has neither blank lines nor sentence ends."""
+    """Splits plain text: by paragraphs and sentences, or by length if it has neither blank lines nor sentence ends."""
     parts = paragraphs(text)
     if len(parts) == 1 and len(parts[0]) > PROSE and not has_sentence_end(parts[0]):
         return blob(parts[0])
@@ -227,7 +228,9 @@ def _fit_paragraph(paragraph: str, limit: int) -> list[str]:
 
 
 def _pack(parts: Iterable[str], limit: int, joint: str, indented: bool = False, by_sentence: bool = False) -> list[str]:
-    """Joins neighbouring parts into pieces up to the limit. A part over the limit is split."""
+    """Joins neighbouring parts into pieces up to the limit, with `joint` between them. A part over the limit is cut:
+    with `by_sentence` at sentence ends. With `indented`, pieces keep the spaces at their beginning.
+    """
     pieces: list[str] = []
     current = ""
     for part in parts:

@@ -44,8 +44,9 @@ Gap = tuple[str | None, int]
 class Difference:
     """The changes between the files and the memory.
 
-    `changed` nodes are written: `new` ones, and `relabelled` ones whose own tags or buckets changed. `leaving` nodes
-    are removed; `successors` maps those that were edited or moved to their replacement. `kept` counts unchanged atoms.
+    `changed` nodes are written, among them the `new` ones and those `relabelled`, that is with other tags, buckets or
+    text hash of their own. `leaving` nodes are removed; `successors` maps those that were edited or moved to their
+    replacement. `kept` counts the atoms that were stored before. `ended` links and `stale_edges` are removed.
     """
 
     changed: list[Node] = field(default_factory=list)
@@ -60,7 +61,7 @@ class Difference:
     kept: int = 0
 
     def stored_links(self) -> list[Link]:
-        """Returns the links to write. Engines cannot delete a link, so an ended one is stored without its text."""
+        """Returns the links to write. Engines cannot delete a link, so an ended one is written with an empty name."""
         return self.links + [replace(link, display="") for link in self.ended]
 
 
@@ -85,7 +86,10 @@ def compare(
     moved: Mapping[str, str],
     now: int,
 ) -> Difference:
-    """Returns the difference between built and stored files. `moved` maps a new source to the old one."""
+    """Returns the difference between the new content of files (`built`) and the stored nodes (`present`), by source.
+
+    `moved` maps the new source of a file to the old one.
+    """
     found = Difference()
     known = [document for source, documents in built.items() if present[source] for document in documents]
     edges = store.edges(scope, sorted({_via(document) for document in known}), "via")
@@ -114,8 +118,8 @@ def _detached(
 ) -> dict[str, list[Node]]:
     """Returns nodes of these documents that lost their source because a user added them again by id.
 
-    The key is the `via` of the document's edges. A node that is no longer in the file and has another text now belongs
-    to the user and is left out.
+    They are grouped by the `via` of their document's edges. A node that is no longer in the file and whose text the
+    user changed is the user's own and is left out.
     """
     vias = {end: via for via, some in edges.items() for edge in some for end in (edge.src, edge.dst)}
     wanted = {node.id: _via(document) for document in known for node in document.nodes}
@@ -149,7 +153,9 @@ def _compare_nodes(found: Difference, file: _File, now: int) -> None:
 
 
 def _compare_stored(found: Difference, node: Node, stored: Node, now: int) -> None:
-    """Adds a stored node to the difference. Unless its own labels changed, it keeps those of near duplicates."""
+    """Adds a node that is stored already to the difference, if it changed. Unless its own tags or buckets changed, it
+    keeps those copied from near duplicates.
+    """
     found.kept += node.kind == "atom"
     own = near_duplicates.without_borrowed(stored)
     relabelled = (node.tag_details, node.buckets) != (own.tag_details, own.buckets)
@@ -164,7 +170,9 @@ def _compare_stored(found: Difference, node: Node, stored: Node, now: int) -> No
 
 
 def _compare_links(found: Difference, store: Store, scope: Scope, known: Sequence[Built]) -> None:
-    """Compares the links of known files. Names depend on the whole file, so an unchanged atom may get other links."""
+    """Adds the new and the ended links of known files to `found`. Even an unchanged atom may get other links, as names
+    depend on the whole file.
+    """
     links = {(k.src, k.kind, k.norm): k for document in known for k in document.links}
     stored = store.links(scope, sorted({node.id for document in known for node in document.nodes}))
     old = {(k.src, k.kind, k.norm): k for some in stored.values() for k in some if k.display}
@@ -180,9 +188,9 @@ def _compare_edges(found: Difference, known: Sequence[Built], present: Sequence[
 
 
 def _merged(node: Node, old: Node, stated: Stated, dated: bool) -> Node:
-    """Returns the node as it should be stored, without labels of near duplicates.
+    """Returns the node as it should be stored in place of `old`, without tags and buckets copied from near duplicates.
 
-    It keeps what users and dreams gave the old node, and the old time if the file states no date.
+    Tags and other additions of users and dreams are kept, and the old time unless the file states a date (`dated`).
     """
     node = with_edits(node, user_edits_on(old, stated.get(node.source)))
     return replace(
@@ -198,7 +206,10 @@ def _merged(node: Node, old: Node, stated: Stated, dated: bool) -> Node:
 
 
 def _inherit(node: Node, old: Node, stated: Stated, same_time: bool) -> Node:
-    """Returns the node with the usage of its predecessor, and with the users' additions to that one."""
+    """Returns a new node with the usage of its predecessor `old`, and with what users added to that.
+
+    It gets the tags from dreams only if the text is the same, the time of `old` only with `same_time`.
+    """
     node = with_edits(node, user_edits_on(old, stated.get(old.source or node.source)))
     same = node.text == old.text
     return replace(
@@ -211,7 +222,7 @@ def _inherit(node: Node, old: Node, stated: Stated, same_time: bool) -> Node:
 
 
 def _dream_tags(node: Node, old: Node) -> tuple[Tag, ...]:
-    """Returns the old node's tags from dreams, which the same text would get again."""
+    """Returns the tags that dreams gave the old node and that `node` lacks."""
     tags = (
         tag
         for tag in near_duplicates.without_borrowed(old).tag_details
@@ -248,7 +259,7 @@ def _content_keys(nodes: Sequence[Node]) -> list[tuple[str, str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class UserEdits:
-    """The additions of users to a node. `leads` is True if their bucket is the primary one."""
+    """The additions of users to a node of a file. `leads` is True if their first bucket is the node's primary one."""
 
     tags: tuple[Tag, ...] = ()
     buckets: tuple[str, ...] = ()
@@ -261,9 +272,9 @@ class UserEdits:
 
 
 def stated_by_files(nodes: Iterable[Node]) -> Stated:
-    """Returns what files state about themselves, labels and properties, by source.
+    """Returns, by source, the tags, buckets, aliases and properties that each file states about itself.
 
-    It is read from the nodes of kind `source` among these. Other nodes are ignored.
+    They are listed on the nodes of kind `source` among these nodes; other nodes are ignored.
     """
     stated = {node.source: node.props.get(FROM_FILE) for node in nodes if node.kind == "source"}
     return {source: fields for source, fields in stated.items() if isinstance(fields, dict)}
@@ -315,7 +326,7 @@ def with_edits(node: Node, added: UserEdits) -> Node:
 
 
 def continued_passages(old: Sequence[Node], new: Sequence[Node]) -> dict[str, str]:
-    """Returns the successor of each removed atom that was edited, by id.
+    """Returns, by the id of each old atom that was edited, the id of the new atom that replaces it.
 
     `old` and `new` are the nodes of a file before and after, in reading order. A passage that was split continues in
     the most similar part; two that were joined both continue in the joined one.
@@ -358,7 +369,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _below_headings(old: Sequence[Node], new: Sequence[Node]) -> dict[str, str]:
-    """Maps the ids of headings to the first passage below, or with, a heading of these words, or to the document."""
+    """Maps the ids of old nodes that are headings to the first new passage that has the heading above it or as a line;
+    else to the document.
+    """
     # Only headings that an earlier version stored as nodes have their own words as `heading`.
     words = {node.id: _spelling(node.text) for node in old if node.props.get("level")}
     headings = [node for node in old if words.get(node.id) == _spelling(str(node.props.get("heading", "")))]

@@ -15,10 +15,10 @@ from cuetrail.text.normalise import norm_name
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The text of one future atom: a passage that can be read alone. `speaker` is that of a chat.
+    """The text of one future atom: a passage that can be read alone. `speaker` is set in a chat.
 
-    `heading` is the path of headings above it, from the outermost on. `section_tags` are among `tags`, but stand in the
-    headings and link lists of its section, not in its text.
+    `heading` is the path of headings above the text, from the outermost on. `section_tags` are those of `tags` that are
+    written in the headings and link lists of its section, not in its text.
     """
 
     text: str
@@ -36,8 +36,9 @@ class Piece:
 class Document:
     """A note, a page or a chat. A file may hold several chats; each is a document with its own `path`.
 
-    `at` is the date that the content or frontmatter states, or None. `tags` and `buckets` come from the frontmatter.
-    `own_tags` and `own_links` stand in the structure of the document, where no passage is near: they are its own.
+    `at` is the date that the content or frontmatter states, or None. `tags` and `buckets` come from the frontmatter and
+    belong to all passages. `own_tags` and `own_links`, from headings and link lists without a passage near them or from
+    the frontmatter, belong to the document alone.
     `kind` is note, page, pdf, code, text or chat.
     """
 
@@ -60,8 +61,8 @@ class Part:
 
     `level` > 0 is the depth of a heading, whose words are in the property `heading`. A part with `structure` is no text
     to read, such as a list of links: only its links and tags count. If `prose` is False, links, tags, names and dates
-    are not searched for. A part that is `apart` begins a passage. `joint` stands between a part and the one before it.
-    Of a chat, a passage begins with the name of its `speaker`, and before that with the `question` that it answers.
+    are not searched for. A part that is `apart` begins a passage. `joint` is the text between a part and the one before
+    it. In a chat, a passage begins with the `question` that it answers, if any, and then the name of its `speaker`.
     """
 
     text: str
@@ -78,7 +79,7 @@ class Part:
     props: Mapping[str, Any] = field(default_factory=dict)
 
     def spoken(self) -> str:
-        """Returns the text with its speaker, behind the question that it answers."""
+        """Returns the text with the name of its speaker before it, and before that the question that it answers."""
         text = f"{self.speaker}: {self.text}" if self.speaker else self.text
         return f"{self.question}\n{text}" if self.question else text
 

@@ -48,7 +48,7 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A part, and what was found in it."""
+    """A part, and the tags, links, names and date that were found in it."""
 
     part: Part
     found: _Found
@@ -56,9 +56,9 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """The blocks below one heading. `extras` were found in its structure, each with the number of the block it is near.
+    """The blocks below one heading; `path` are the headings above them, `at` the date that these state.
 
-    `at` is the date that the headings state.
+    `extras` are tags, links and names of headings and link lists, each with the number of the nearest block.
     """
 
     path: tuple[str, ...]
@@ -73,7 +73,7 @@ class _Section:
             self.blocks.append(block)
 
     def is_short(self, depth: int) -> bool:
-        """True if the section is so deep below headings and has one short text."""
+        """True if the section is `depth` headings deep and its text is shorter than SHORT and would be one passage."""
         if len(self.path) != depth or any(_begins_passage(block.part) for block in self.blocks[1:]):
             return False
         return 0 < _length([block.part for block in self.blocks]) < SHORT
@@ -93,7 +93,7 @@ class _Section:
 
 
 def compose(document: Document, parts: Sequence[Part]) -> Document:
-    """Returns the document with the passages of these parts. Names are found in all parts together."""
+    """Returns the document with the passages made of these parts as its pieces, each with its tags, links and names."""
     found = kept_names.find([part.spoken() if part.prose else "" for part in parts])
     blocks = [_Block(part, _find(part, some)) for part, some in zip(parts, found, strict=True)]
     sections = _lift_small(_sections(blocks, document.title))
@@ -152,7 +152,7 @@ def _sections(blocks: Iterable[_Block], title: str) -> Iterator[_Section]:
 
 
 def _lift_small(sections: Iterable[_Section]) -> list[_Section]:
-    """Returns the sections. Short neighbours below one heading are joined, each with its own heading as a line."""
+    """Returns the sections with short neighbours below one heading joined, each with its own heading as a line."""
     found = list(sections)
     for depth in range(max(len(section.path) for section in found), 0, -1):
         runs = _runs(found, depth)
@@ -174,13 +174,13 @@ def _runs(sections: Sequence[_Section], depth: int) -> list[list[_Section]]:
 
 
 def _is_liftable(run: Sequence[_Section], depth: int) -> bool:
-    """True if the run joins several texts, or has a text that cannot stand alone."""
+    """True if the run has several texts, or a text of so few words that it needs its heading to be understood."""
     texts = [section for section in run if section.blocks]
     return len(texts) > 1 or any(one.is_short(depth) and _is_tiny([b.part for b in one.blocks]) for one in texts)
 
 
 def _lifted(run: Sequence[_Section]) -> _Section:
-    """Returns one section with the texts of all, the short ones behind their headings."""
+    """Returns one section with the texts of all sections of the run; each short one follows its heading."""
     whole = _Section(run[-1].path[:-1], run[0].at)
     for section in run:
         whole.append(section if section.path == whole.path else section.headed())
@@ -234,7 +234,7 @@ def _begins_passage(part: Part) -> bool:
 
 
 def _bound(parts: Sequence[Part]) -> list[list[Part]]:
-    """Groups the parts that must stay together."""
+    """Returns the parts in groups that must stay together, such as a list and the sentence that introduces it."""
     units: list[list[Part]] = []
     for part in parts:
         if units and _binds(units[-1][-1], part) and _length(units[-1]) + len(part.text) <= CODE:
@@ -253,7 +253,9 @@ def _binds(before: Part, part: Part) -> bool:
 
 
 def _pack(units: Sequence[Sequence[Part]]) -> Iterator[list[Part]]:
-    """Joins units up to about PROSE characters. A passage ends where the unit behind it has the smallest hash."""
+    """Yields the parts of each passage: units joined up to about PROSE characters. A passage ends where the unit behind
+    it has the smallest hash, so that an edit moves few ends.
+    """
     rest, start = sum(map(_length, units)), 0
     while start < len(units):
         cut = len(units) if rest <= LONGEST else _cut(units, start)
@@ -267,7 +269,7 @@ def _pack(units: Sequence[Sequence[Part]]) -> Iterator[list[Part]]:
 
 
 def _cut(units: Sequence[Sequence[Part]], start: int) -> int:
-    """Returns the end of the passage that starts there. The units do not fit into one."""
+    """Returns the index of the unit behind the passage that begins at `start`, for units that need several passages."""
     length, end, wide = _length(units[start]), start + 1, []
     while end < len(units) and length <= LONGEST_CUT:
         if length >= SHORTEST_CUT:

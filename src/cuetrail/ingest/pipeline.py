@@ -36,7 +36,10 @@ LATEST_NS = 2**63 - 1
 
 @dataclass(slots=True)
 class PendingWrite:
-    """Files that were read but not written yet, for one transaction. `moved` maps a new source to its old one."""
+    """Files that were read but not written yet, for one transaction. `moved` maps a new source to its old one.
+
+    `roots` are names of newly ingested folders with their paths, `absorbed` names of folders that lie in a known one.
+    """
 
     built: dict[str, list[Built]] = field(default_factory=dict)
     files: list[SourceFile] = field(default_factory=list)
@@ -142,7 +145,9 @@ def _missing(
     found: Sequence[Path],
     unreadable: Sequence[FileError],
 ) -> dict[str, SourceFile]:
-    """Returns the known files that no longer exist, or whose source now begins with the name of an outer folder."""
+    """Returns the known files that no longer exist under their source, by source. Those of a folder that an outer
+    folder absorbed count, because their sources now begin with its name.
+    """
     present = {root.source(file) for file in found}
     unseen = tuple(f"{error.path}/" for error in unreadable)
     missing = {path: file for path, file in known.items() if path not in present and not path.startswith(unseen)}
@@ -187,7 +192,7 @@ def _read_file(
 
 
 def _flush(session: Session, pending: PendingWrite, options: Options) -> IngestReport:
-    """Writes the difference to the stored files in one transaction."""
+    """Writes what differs between the pending files and the memory in one transaction, and returns the counts."""
     if not (pending.files or pending.removed or pending.built or pending.roots or pending.absorbed):
         return IngestReport()
     store, scope = session.store, session.scope

@@ -119,7 +119,7 @@ def _files_below(top: Path, skip: Sequence[Path], errors: list[OSError]) -> Iter
 
 
 def leads_out(file: Path, top: Path) -> bool:
-    """True if a file below a folder is a link to something outside it: it may be a file that was not meant."""
+    """True if a file below the folder `top` is a symbolic link to something outside that folder."""
     # Unlike Path.is_symlink, this does not raise for a folder that may not be entered.
     return file != top and os.path.islink(file) and not file.resolve().is_relative_to(top.resolve())  # noqa: PTH114
 
@@ -159,7 +159,7 @@ def _is_entered(folder: Path, skip: Sequence[Path]) -> bool:
 
 
 class MissingFiles:
-    """Known files that no longer exist. Those with the content of a new file are recognised as renamed."""
+    """Known files that no longer exist. One with the same content as a new file counts as renamed to that."""
 
     def __init__(self, files: Mapping[str, SourceFile]) -> None:
         self._by_hash: dict[str, list[str]] = {}
@@ -185,7 +185,7 @@ class MissingFiles:
 
 
 def _content(file_hash: str) -> str:
-    """Returns the part of a file's hash that stands for its content, without that of options and rules."""
+    """Returns the hash of a file's content from the stored hash, without the suffix for options and rules."""
     return file_hash.partition("+")[0]
 
 

@@ -100,7 +100,7 @@ _Stamp = tuple[int, int, int] | None
 
 
 def _stamp(file: Path) -> _Stamp:
-    """Returns values that change with the target of a symbolic link, whose folder may not be watched."""
+    """Returns inode, time and size of the file that a symbolic link leads to; None if it cannot be read."""
     try:
         found = file.stat()
     except OSError:

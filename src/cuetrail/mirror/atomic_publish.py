@@ -40,7 +40,7 @@ _OWN_FILES = (MIRROR_MARKER, MANIFEST, INNER_WORK)
 
 @dataclass(frozen=True, slots=True)
 class FileChanges:
-    """Relative paths: `staged` in the work folder, to be `removed`, and those that stay `unchanged`."""
+    """Relative paths of files: `staged` (written in the work folder), to be `removed`, and `unchanged`."""
 
     staged: Sequence[str]
     removed: Sequence[str]
@@ -48,7 +48,7 @@ class FileChanges:
 
 
 class WorkDir:
-    """The work folder of a sync, beside the mirror and on its disk. It is made when first used.
+    """The work folder for one update of a mirror, beside it and on its disk. It is created when first used.
 
     A context manager: it removes the work folder at the end.
     """
@@ -124,9 +124,9 @@ class WorkDir:
         return inside
 
     def _make_private(self, folder: Path) -> None:
-        """Makes the work folder, and in it the folder of the next mirror, which keeps the mode of the present one.
+        """Makes the work folder, and in it the folder of the next mirror with the permissions of the present one.
 
-        A new mirror is private, and so is all inside it: nobody else may enter its folder.
+        Without a present mirror, nobody but the user may enter it.
         """
         folder.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
         folder.mkdir(PRIVATE_FOLDER)
@@ -135,7 +135,10 @@ class WorkDir:
 
 
 def publish(work: WorkDir, change: FileChanges, own: Mapping[str, bytes]) -> None:
-    """Makes a change visible. `own` are the marker and the manifest; a mirror always has a marker."""
+    """Puts the staged files into the mirror and removes others. `own` are the contents of the marker and the manifest.
+
+    Where possible, all changes become visible at once.
+    """
     mirror = work.mirror
     if not mirror.is_dir() or not any(mirror.iterdir()):
         _write(work.new, own)
@@ -172,7 +175,7 @@ def _replace_own(work: WorkDir, own: Mapping[str, bytes]) -> None:
 
 
 def _common_folder(mirror: Path, paths: Sequence[str]) -> str:
-    """Returns the deepest path that holds all of these and whose parent is a real folder; "" is the whole mirror."""
+    """Returns the deepest common path of these whose parent is a folder and no link; "" means the whole mirror."""
     unit = posixpath.commonpath(paths)
     while unit and not _is_folder((mirror / unit).parent):
         unit = posixpath.dirname(unit)
@@ -184,7 +187,9 @@ def _is_folder(path: Path) -> bool:
 
 
 def _may_exchange(mirror: Path, unit: str) -> bool:
-    """True if only our files are in this part of the mirror, and it is not the current directory of this process."""
+    """True if this part of the mirror may be replaced as a whole: other programs keep no hidden files in it, and the
+    current directory of this process is not in it.
+    """
     with contextlib.suppress(OSError):
         if Path.cwd().is_relative_to(mirror / unit):
             return False
@@ -192,7 +197,9 @@ def _may_exchange(mirror: Path, unit: str) -> bool:
 
 
 def _exchange_unit(work: WorkDir, unit: str, unchanged: Iterable[str]) -> bool:
-    """Replaces one part of the mirror in one step. Returns False, and changes nothing, where that is not possible."""
+    """Replaces one part of the mirror, the path `unit`, in one step. Returns False, and changes nothing in the mirror,
+    where the system cannot do that.
+    """
     new, old = work.new / unit, work.mirror / unit
     if not _is_folder(old):
         # A new file or folder, or one file replaces another.
@@ -246,7 +253,7 @@ def _is_open(folder: Path) -> bool:
 
 
 def _hard_link(work: WorkDir, paths: Iterable[str]) -> None:
-    """Links unchanged files into the next mirror."""
+    """Makes hard links to unchanged files of the mirror in the next mirror."""
     new, mirror = str(work.new), str(work.mirror)
     for path in paths:
         try:
@@ -280,7 +287,7 @@ def _replace_one_by_one(work: WorkDir, change: FileChanges) -> None:
 
 
 def _prune(mirror: Path, removed: Iterable[str]) -> None:
-    """Removes the folders that became empty."""
+    """Removes the folders of the mirror that became empty because the files `removed` are gone."""
     for above in sorted({str(p) for path in removed for p in Path(path).parents if p.name}, key=len, reverse=True):
         with contextlib.suppress(OSError):
             (mirror / above).rmdir()
@@ -294,7 +301,7 @@ def exchange(one: Path, other: Path) -> bool:
 
 @functools.cache
 def _system_call() -> Callable[[bytes, bytes], int] | None:
-    """Returns the system call that exchanges two paths: Linux and macOS have one."""
+    """Returns the system call that exchanges two paths; None if the system has none, as Windows."""
     if sys.platform == "win32":
         return None
     library = ctypes.CDLL(None)

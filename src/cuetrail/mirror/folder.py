@@ -82,7 +82,8 @@ def is_mirror(folder: Path) -> bool:
 
 
 def claim(folder: Path, marker: Marker, placement: Placement | None) -> Marker:
-    """Returns the marker to write: `marker` with the given placement, or with that of the mirror already there.
+    """Returns the marker to write: `marker` with the given placement, else with that of the mirror already there, else
+    with "first".
 
     Raises InputError when the folder mirrors another memory or scope.
     """
@@ -160,14 +161,16 @@ class PageState:
 
 @dataclass(slots=True)
 class Bundle:
-    """The pages that share a file stem, by path, and the digest of their atoms."""
+    """The files of a mirror whose names have the same stem, that is those of one source: their states by path, and the
+    digest of their atoms.
+    """
 
     digest: str
     files: dict[str, PageState] = field(default_factory=dict)
 
 
 def read_manifest(folder: Path) -> dict[str, Bundle]:
-    """Returns the bundles of the last sync by stem; {} if the manifest cannot be read.
+    """Returns what the last sync wrote: bundles of files by their common stem; {} if the manifest cannot be read.
 
     It is only a hint: a page counts as unchanged only if its file on disk has the same size and time.
     """
@@ -183,7 +186,7 @@ def read_manifest(folder: Path) -> dict[str, Bundle]:
 
 
 def manifest_bytes(bundles: dict[str, Bundle]) -> bytes:
-    """Returns the content of the manifest: one JSON line per stem."""
+    """Returns the content of the manifest: a line of JSON for each bundle, with the common stem of its files."""
     lines = []
     for stem, bundle in bundles.items():
         files = [[name, f.size, f.mtime_ns, f.check] for name, f in bundle.files.items()]

@@ -104,7 +104,7 @@ def file_stem(source: str | None) -> str:
 
 
 def file_name(stem: str, part: int, parts: int) -> str:
-    """Returns the name of one file of a bundle; a bundle of several files numbers them.
+    """Returns the name of the file that is number `part` of `parts` files with this stem; a single one has no number.
 
     >>> file_name("a_md_0cc175b9", 1, 1), file_name("a_md_0cc175b9", 2, 3)
     ('a_md_0cc175b9.md', 'a_md_0cc175b9_part2.md')
@@ -134,7 +134,9 @@ class MirrorPage:
 
 
 def pages(placed: Iterable[AtomLabels], titles: Mapping[str, str], every: bool) -> Iterator[MirrorPage]:
-    """Yields the pages of whole bundles. `titles` maps a file stem to the title of its pages."""
+    """Yields the pages for these atoms, of all files with the same stem together. `titles` maps a stem to the title of
+    its pages. With `every`, an atom is under each of its tags, else under the first.
+    """
     # Only 16 bytes are held per atom, and no text, so that a file may have a million atoms.
     bundles: dict[tuple[str, str], tuple[array[int], array[int]]] = {}
     previous: tuple[object, ...] = ()

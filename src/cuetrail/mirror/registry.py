@@ -66,7 +66,7 @@ def registered(store: Store, memory: Path) -> dict[Path, RegisteredMirror]:
 
 
 def folders_of(store: Store, scope: Scope, memory: Path) -> list[str]:
-    """Returns the folders that are kept up to date for this user, also those that are away."""
+    """Returns the folders of this user's mirrors that are kept up to date, also those that cannot be reached now."""
     found = registered(store, memory).items()
     return [str(folder) for folder, one in found if one.state == "kept" and one.is_for(scope, ())]
 
@@ -197,7 +197,9 @@ def _sync_one(
 
 
 def _finish_making(store: Store, memory: Path, folder: Path) -> RegisteredMirror | None:
-    """Waits for a first sync that is running, cleans up after one that was killed, and returns the entry since then."""
+    """Waits for a first sync that is running, and cleans up after one that was killed. Returns the registry entry of
+    the folder after that, None if it has none.
+    """
     with sync_lock(memory):
         known = registered(store, memory).get(folder)
         if known is None or known.state not in _MAKING:

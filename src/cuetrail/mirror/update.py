@@ -45,9 +45,8 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class MirrorReport:
-    """The result of a sync: of `files`, `written` are new or changed; `removed` ones are gone. `bytes` were written.
-
-    After a dry run it says what a sync would do.
+    """The result of a sync: the number of `files` in the mirror, of these `written` (new or changed) and `unchanged`,
+    and of files `removed`. After a dry run it says what a sync would do.
     """
 
     directory: str
@@ -64,7 +63,7 @@ class MirrorReport:
 
 @dataclass(frozen=True, slots=True)
 class _BundlePlan:
-    """The pages that the mirror must have for one source, or for several whose stems are equal."""
+    """What the mirror must show of one source, or of several with equal file stems: number and digest of the atoms."""
 
     stem: str
     sources: tuple[str | None, ...]
@@ -74,7 +73,8 @@ class _BundlePlan:
 
 @dataclass(slots=True)
 class _NextMirror:
-    """The mirror being built: its bundles, and which pages are staged. `work` is None in a dry run.
+    """The mirror being built: its bundles (files of one source) by stem, and the paths that are staged, that is written
+    in the work folder. `work` is None in a dry run.
 
     `on_disk` are the present files, `manifest` the bundles that the last sync wrote.
     """
@@ -89,14 +89,14 @@ class _NextMirror:
     size: int = 0
 
     def keep_bundle(self, plan: _BundlePlan) -> bool:
-        """Adds a bundle. Returns True if its files on disk are up to date."""
+        """Adds a bundle to the new mirror. Returns True if its files on disk are up to date and stay."""
         known = self.manifest.get(plan.stem, Bundle(""))
         current = known.digest == plan.digest and all(self._is_untouched(*item) for item in known.files.items())
         self.bundles[plan.stem] = known if current else Bundle(plan.digest)
         return current
 
     def keep_page(self, page: MirrorPage) -> bool:
-        """Returns True if a page of a changed bundle is up to date on disk, and adds it."""
+        """If a page of a changed bundle is up to date on disk, adds it to the new mirror and returns True."""
         known = self.manifest.get(page.stem, Bundle("")).files.get(page.path)
         if known is None or known.check != page.check or not self._is_untouched(page.path, known):
             return False
@@ -237,7 +237,7 @@ def _build(new: _NextMirror, view: Snapshot, plans: Sequence[_BundlePlan], progr
 
 
 def _batches(items: Iterable[_T], atoms: Callable[[_T], int], limit: int) -> Iterator[list[_T]]:
-    """Yields lists of neighbours with about `limit` atoms each, to bound the memory in use."""
+    """Yields the items in lists of about `limit` atoms, to bound the memory in use; `atoms` counts those of an item."""
     batch: list[_T] = []
     total = 0
     for item in items:

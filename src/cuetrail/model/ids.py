@@ -65,7 +65,10 @@ def fact_id(subject: str, predicate: str, object_: str | None, value: str | None
 
 
 def past_fact_id(fact: str, part: str) -> str:
-    """Returns a separate id for an ended fact, so that its own id is free if the same statement becomes valid again."""
+    """Returns a separate id for an ended period of a fact, so that the fact's own id is free for the current period.
+
+    `part` distinguishes the periods.
+    """
     return digest("past fact", fact, part)
 
 
@@ -77,12 +80,12 @@ def note_id(target: str, text: str, created: int) -> str:
 # Dreams hash the same names and tags again and again.
 @lru_cache(maxsize=65_536)
 def ledger_hash(text: str) -> int:
-    """Returns a signed 64-bit hash of a text. The dream ledger stores it, as it does not reveal the text."""
+    """Returns a signed 64-bit hash of a text. The ledger, a dream pass's record of what it made, stores no text."""
     return _signed(xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")))
 
 
 def dream_id(kind: str, number: int) -> str:
-    """Returns the id of a node that a dream created, from its number in the ledger.
+    """Returns the id of a node that a dream created, from its number in the pass's ledger.
 
     >>> dream_id("episode", -1), dream_number("episode", "episode-ffffffffffffffff")
     ('episode-ffffffffffffffff', -1)

@@ -61,10 +61,10 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """The importance of a memory, how often it was used, and how fast it decays.
+    """The importance of a memory (`salience`), how often it was used, and how fast it decays.
 
     Times are in milliseconds. `interval` is the time between the last two accesses. A higher `gradient` slows decay of
-    memories that are used often.
+    memories that are used often. `state` depends on use; archived memories are hidden unless asked for.
     """
 
     salience: float = 0.5
@@ -150,8 +150,9 @@ class Edge:
 class Fact:
     """Subject, predicate, and either an object node or a literal value.
 
-    `valid_from`, `valid_until` and `status` follow from all facts of the timeline. `stated_from`, `stated_until` and
-    `stated_status` keep what was stated, where that differs. `restated` is the time of the last restatement.
+    `valid_from`, `valid_until` and `status` are computed from all facts of the same subject and predicate.
+    `stated_from`, `stated_until` and `stated_status` keep what was stated, where that differs. `restated` is the time
+    of the last restatement.
     """
 
     id: str
@@ -261,7 +262,8 @@ STORYLINE_KINDS = ("storyline", "macro")
 class Where:
     """Filters that apply in every stage of a recall. An empty filter does not restrict.
 
-    `with_text` excludes nodes without text, except sources.
+    A node must have all `tags`, one of the `buckets` and one of the `kinds`. `quarantined` and `archived` include nodes
+    that are otherwise hidden. `with_text` excludes nodes without text, except sources.
     """
 
     tags: tuple[str, ...] = ()
@@ -287,7 +289,7 @@ class Where:
         )
 
     def finds(self, node: Node) -> bool:
-        """True if a search may return a node. Storylines and macros are returned only if `kinds` names them."""
+        """True if a search may return a node. Storylines and macros (their summaries) only if `kinds` names them."""
         return self.admits(node) and (bool(self.kinds) or node.kind not in STORYLINE_KINDS)
 
 
@@ -302,7 +304,7 @@ PROJECT_PREFIX = "project:"
 
 
 def make_tags(tags: Iterable[str], origin: Origin = "user") -> tuple[Tag, ...]:
-    """Returns tags in the order given. Repeats and empty names are dropped."""
+    """Returns these tag names as tags, normalised, in the order given. Repeats and empty names are dropped."""
     unique: dict[str, Tag] = {}
     for raw in tags:
         tag = _tag(raw, origin)
@@ -317,7 +319,7 @@ def norm_buckets(buckets: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_topic(tag: str) -> bool:
-    """True if a tag describes a topic, and not only a file's format or folder.
+    """True if a tag describes a topic: it is neither generic (such as inbox) nor a file's format or folder.
 
     >>> [tag for tag in ("radio", "inbox", "doc", "project:masts") if is_topic(tag)]
     ['radio']
@@ -358,7 +360,7 @@ _bucket_label = lru_cache(1 << 10)(partial(Label, "bucket"))
 
 
 def searched_title(name: str | None, aliases: Iterable[str], props: Mapping[str, Any]) -> str:
-    """Returns the names under which a node is looked for, one per line: its own, and the titles of its note.
+    """Returns the names under which a text search finds a node, one per line: name, aliases, and titles of its note.
 
     >>> searched_title("Ada", ["Countess"], {}), searched_title(None, [], {"title": "Radio", "aliases": ["Wireless"]})
     ('Ada\\nCountess', 'Radio\\nWireless')
@@ -448,7 +450,10 @@ def accessed(life: Life, now: int) -> Life:
 
 
 def restated(life: Life, was: Life) -> Life:
-    """Returns the life of a node that is written again with another life: stated values win, usage counts are kept.
+    """Returns the life of a stored node (`was`) that is written again with `life`.
+
+    A default `life` keeps the stored one. One with only salience, confidence or retention sets these and keeps the
+    counts of use; the salience counts only with keep_forever. Any other replaces the stored one.
 
     >>> used = Life(0.65, "active", accesses=2, last_access=7)
     >>> restated(Life(), used) == used, restated(Life(accesses=1), used) == Life(accesses=1)
@@ -474,8 +479,8 @@ T = TypeVar("T")
 def maker(cls: type[T], *names: str) -> Callable[..., T]:
     """Returns a function that makes instances of a frozen dataclass with slots, five times as fast as its constructor.
 
-    It takes the values of the named fields in that order, or of all fields. The constructor of a frozen dataclass sets
-    each field by a slow call. Here an unfrozen twin with the same slots is filled and then changes its class.
+    That function takes the values of the fields in `names`, or of all fields, in this order. The constructor of a
+    frozen dataclass sets each field by a slow call. Here an unfrozen twin is filled and then changes its class.
 
     >>> from cuetrail.model import Tag
     >>> make = maker(Tag, "display", "name")
@@ -517,7 +522,7 @@ def into_quarantine(node: Node) -> Node:
 
 
 def out_of_quarantine(node: Node) -> Node:
-    """Returns the node as it was before its quarantine. One that was written into quarantine becomes external."""
+    """Returns the node with its provenance from before the quarantine; external if that is unknown."""
     if node.provenance != "quarantine":
         return node
     provenance: Provenance = "internal" if node.props.get(FORMER) == "internal" else "external"

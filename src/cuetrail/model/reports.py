@@ -18,6 +18,7 @@ class FileError:
 class IngestReport:
     """Counts of one ingest. Files are counted as files, everything else as atoms, except `edges`.
 
+    `kept` atoms had been stored before. `merged` atoms have near duplicates, with which they share tags and buckets.
     `forgotten` atoms were skipped because of a tombstone. `cut` atoms were stored without forgotten sentences.
     `left_out` lists the files with skipped or cut atoms.
     """
@@ -73,7 +74,7 @@ class DreamReport:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of everything the scope can see. `narratives` counts hits and builds of the narrative cache."""
+    """Counts of everything the scope can see. `narratives` counts hits, misses and entries of the narrative cache."""
 
     nodes: int
     edges: int

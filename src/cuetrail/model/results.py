@@ -33,9 +33,10 @@ class FieldWeights:
 
 @dataclass(frozen=True, slots=True)
 class TextQuery:
-    """A text search. One word must match and all phrases must match.
+    """A text search. At least one word must match, and all phrases must.
 
-    `prefix` completes the last word. `fuzzy` also matches words with typos, `mend` only for words that no memory has.
+    With `prefix`, the last word matches all words that begin with it. `fuzzy` also matches words with typos; `mend`
+    does so only for words that no memory contains.
     Without `fields` the body is searched, and a score is doubled if a tag or bucket has a word of the query. With
     `fields` a score is the weighted sum of the BM25 of each field, and nothing is doubled.
     """
@@ -50,7 +51,7 @@ class TextQuery:
 
 @dataclass(frozen=True, slots=True)
 class WalkSeed:
-    """A node a walk starts from, with the labels to follow. `key` is the engine's own number for the node."""
+    """A node a walk starts from, with the labels (tags, buckets) to follow. `key` is the engine's number for it."""
 
     id: str
     labels: tuple[Label, ...]
@@ -61,7 +62,9 @@ class WalkSeed:
 
 @dataclass(frozen=True, slots=True)
 class WalkQuery:
-    """A walk from the seeds to nodes that share a label with them and match no word of `unlike`."""
+    """A walk from the seeds to nodes that share a tag or bucket with them and match no word of `unlike`, best first by
+    `rank`.
+    """
 
     seeds: tuple[WalkSeed, ...]
     unlike: TextQuery
@@ -78,9 +81,10 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """One row of a text or vector search. `factor` is the factor the node's provenance put on the score.
+    """One row of a text or vector search. `boosted`: the score was doubled, because a tag or bucket matches the query.
 
-    `node` is set if the caller asked for nodes. `key` is the engine's own number for it, if the engine has one.
+    `factor` is the part of the score that depends on the node's provenance. `node` is set if the caller asked for
+    nodes. `key` is the engine's own number for it, if the engine has one.
     """
 
     id: str
@@ -202,11 +206,11 @@ def hop_dict(hop: Hop) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A recalled node, its score, and the signals that led to it.
+    """A recalled node with its score; `why` explains how it was found and what the score consists of.
 
     `more` are other passages of the same note or conversation that the text shows too. `cut`: the text shows only the
-    beginning of this one.
-    `mark` says which fact of its text no longer holds, such as "superseded 2026-03-02: lives in Lisbon"; else empty.
+    beginning of this one. `mark` is "" or says which fact of its text is no longer valid, such as "superseded
+    2026-03-02: lives in Lisbon".
     """
 
     node: Node
@@ -219,10 +223,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class RecalledFact:
-    """A fact that leads a recollection: the name of its subject, and the line that shows it.
+    """A fact at the beginning of a recollection's text, with the name of its subject and the `line` that shows it.
 
     `value` is the object's name, or the literal value. `source` is the file or the text that states the fact, None if
-    it was stated directly. `since` is the time from which it holds. `why` says how it fits the cue.
+    it was stated directly. `since` is the time from which it is valid. `why` says how it fits the cue.
     """
 
     fact: Fact
@@ -259,7 +263,7 @@ class Attempt:
 class Recollection:
     """The result of a recall: text within the budget, and the facts and hits it was rendered from.
 
-    `facts` lead the text: current facts about the names in the cue. `anchors` match the cue itself, `walkers` were
+    `facts` come first in the text: current facts about names in the cue. `anchors` match the cue itself, `walkers` were
     reached from anchors; each list is in its own order. `attempt` names the form of the query that found them: "full",
     or another one in `attempts`. `confidence` estimates how likely they answer the cue, from 0 to 1. If that is too
     low, `answerable` is False, and the text says what was looked for and shows the nearest memory, marked as such.
@@ -288,7 +292,7 @@ class Recollection:
 
     @property
     def passages(self) -> tuple[Hit, ...]:
-        """Returns the hits and those folded under them as one flat list, by score."""
+        """Returns the hits and the other passages shown with them (`Hit.more`) in one list, highest score first."""
         flat = [one for hit in self.hits for one in (hit, *hit.more)]
         return tuple(sorted(flat, key=lambda hit: -hit.score))
 

@@ -1,9 +1,9 @@
-"""Facts in a recall: what is believed about the names in a cue leads the answer, where it fits the rest of the cue.
+"""Facts in a recall: current facts about the names in a cue come first in the answer, if they fit the rest of the cue.
 
-"Where does Ann live now?" names Ann, and the rest asks where she lives. Of the current facts about Ann, those lead
-whose predicate or object fits that. A cue that is only a name gets its main facts. Facts that share nothing with the
-rest of the cue are left out: "what did Ann say about the antenna?" is no question about where she lives. A date in the
-cue asks for the facts of that time.
+"Where does Ann live now?" names Ann, and the rest asks where she lives. Of the current facts about Ann, those come
+first whose predicate or object fits the rest. A cue that is only a name gets its main facts. Facts that share nothing
+with the rest of the cue are left out: "what did Ann say about the antenna?" is no question about where she lives. A
+date in the cue asks for the facts of that time.
 
 A text that states a superseded or retracted fact is marked, and ranks below texts that state the current one.
 """
@@ -77,21 +77,22 @@ Render = Callable[[RecallContext, Scored], tuple[str, Scored]]
 
 
 class Period(NamedTuple):
-    """The time that a cue asks about: facts that hold at its end count, and those that ended after its start."""
+    """The time that a cue asks about, in milliseconds. Without a date in the cue, both ends are now."""
 
     start: int
     end: int
 
     def admits(self, fact: Fact) -> bool:
-        """True if the fact holds in this time."""
+        """True if the fact is valid at the end of the period, or was valid at some time within it."""
         return holds(fact, self.end) or (begins(fact) <= self.end and until(fact) > max(self.start, begins(fact)))
 
 
 @dataclass(slots=True)
 class Believed:
-    """The facts that a recall has read: those that hold `at` the asked time by topic, and those that ended before.
+    """The facts that a recall has read, by topic (subject and predicate): `current` ones are valid at the end of
+    `period`, `ended` ones ended before that.
 
-    `extracted` are ended facts by the id of the hit they were read from. `nodes` are the subjects that may be shown.
+    `extracted` are ended facts by the id of the text they were extracted from. `nodes` are the visible subjects by id.
     """
 
     period: Period
@@ -107,10 +108,9 @@ class Believed:
 def with_current_facts(
     context: RecallContext, anchored: Anchored, reached: Reached, *, rank: Rank, how: Trail
 ) -> Scored:
-    """Returns the hits of `rank`, and the current facts that fit the cue; hits that state ended facts are marked.
+    """Score stage: returns the hits of `rank`, and the current facts that fit the cue.
 
-    Without facts that costs one read, and another one for names if the cue says "I" or "my" or has a name of one or two
-    letters.
+    Hits that state ended facts are marked and moved down. Nodes without text are left out if their facts are shown.
     """
     scored = rank(context, anchored, reached)
     if how.facts <= 0:
@@ -140,7 +140,10 @@ def _filters(where: Where) -> bool:
 
 
 class Mentioned(NamedTuple):
-    """How a cue names a subject: the name, empty for the user; whether that is all of the cue; whether it is sure."""
+    """How a cue names a subject. `name` is the name in it, "" for the user ("I", "my") and if `whole` is True.
+
+    `whole`: the name is the whole cue, apart from words that only ask. `sure`: it is written with a capital.
+    """
 
     name: str
     whole: bool = False
@@ -148,7 +151,10 @@ class Mentioned(NamedTuple):
 
 
 def mentioned_subjects(context: RecallContext, anchored: TrailAnchors) -> dict[str, Mentioned]:
-    """Returns the ids of the nodes that the cue names; those of which the whole cue is the name come first."""
+    """Returns the nodes that the cue names, by id, each with how it is named; at most SUBJECTS.
+
+    The user's own nodes and short names come first, then nodes whose name is the whole cue, then all others.
+    """
     found = {id_: Mentioned("", whole=True) for id_ in sorted(anchored.topics) if anchored.titled}
     for name in anchored.names:
         for id_ in name.ids:
@@ -159,8 +165,8 @@ def mentioned_subjects(context: RecallContext, anchored: TrailAnchors) -> dict[s
 
 
 def _owner_and_short_names(context: RecallContext) -> dict[str, Mentioned]:
-    """Returns the nodes of the user, if the cue says "I" or "my", and those with a name of one or two letters in it,
-    which the anchor stage does not look up.
+    """Returns, by id, the user's own nodes if the cue says "I" or "my", and nodes whose name is a capitalised word of
+    one or two letters in the cue. The anchor stage looks up neither.
     """
     raw = context.cue.raw
     short = [name for name in _SHORT_NAME.findall(raw[:LONGEST_NAMED]) if name[0].isupper()]
@@ -173,10 +179,10 @@ def _owner_and_short_names(context: RecallContext) -> dict[str, Mentioned]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The question of a cue about one subject: the other words of the cue, and their terms.
+    """What a cue asks about one subject: the content words of the cue apart from the name, and their stems (`terms`).
 
-    `alone`: the cue has no other words and does not ask what was said, so that the main facts are asked for. `least` is
-    the share of the words that a fact with one of them in its predicate must have. `sure`: it is surely named.
+    `alone`: there are no such words and the cue does not ask what was said, so all facts fit. `least` is the share of
+    the terms that a fact must contain if its predicate contains one. `sure`: the subject's name is capitalised.
     """
 
     words: tuple[str, ...]
@@ -187,7 +193,7 @@ class Asked:
 
 
 def asked_of(context: RecallContext, mentioned: Mapping[str, Mentioned]) -> dict[str, Asked]:
-    """Returns what the cue asks about each subject, without those it asks nothing about."""
+    """Returns, by subject id, what the cue asks about it. Subjects that the cue asks nothing about are left out."""
     words = _content_words(context)
     raw = set(_WORD.findall(context.cue.raw.lower()))
     asked = {}
@@ -208,7 +214,7 @@ def asked_of(context: RecallContext, mentioned: Mapping[str, Mentioned]) -> dict
 
 
 def _content_words(context: RecallContext) -> list[str]:
-    """Returns the words of the cue that say what is asked, folded: no dates, no words that only ask or connect."""
+    """Returns the words of the cue in lower case, without accents, dates, function words and words that only ask."""
     query = context.cue.query
     undated = set(_WORD.findall(fold(read_dates(context.cue.raw, context.now)[1])))
     words = _WORD.findall(fold(re.sub(r"['’]s\b", "", " ".join((query.words, *query.phrases)))))
@@ -222,7 +228,9 @@ def _content_words(context: RecallContext) -> list[str]:
 def read_facts(
     context: RecallContext, anchored: TrailAnchors, subjects: Sequence[str], hits: Sequence[Hit]
 ) -> Believed | None:
-    """Returns the facts about these subjects, and the ended facts that the hits state. None if there are none."""
+    """Returns the facts about these subjects, and ended facts that were extracted from the hits, with the current facts
+    about their subjects. None if there are no facts.
+    """
     store, scope = context.store, context.scope
     period = asked_period(anchored.dates, context.now)
     ids = tuple(hit.node.id for hit in hits if hit.node.text)
@@ -250,7 +258,9 @@ def read_facts(
 
 
 def asked_period(dates: Sequence[Span], now: int) -> Period:
-    """Returns the time that the dates of a cue span, up to now if it began; without dates, or if it is today, now."""
+    """Returns the period from the first to the last of a cue's dates. It ends now at the latest, unless it lies in the
+    future. Without dates, or if the only date is today, it is the moment `now`.
+    """
     dates = [span for span in dates if span.end - span.start > DAY or not span.start <= now < span.end]
     if not dates:
         return Period(now, now)
@@ -259,19 +269,21 @@ def asked_period(dates: Sequence[Span], now: int) -> Period:
 
 
 def _is_meant(context: RecallContext, node: Node, subjects: Sequence[str]) -> bool:
-    """False for another user's node that is called "me" or "user"."""
+    """False if a node is one of `subjects`, is called "me" or "user", and belongs to another user; else True."""
     return node.id not in subjects or node.owner == context.scope.user or norm_name(node.name or "") not in OWNERS
 
 
 def _objects(context: RecallContext, found: Believed) -> dict[str, Node]:
-    """Returns the subjects, and the visible nodes that their facts have as object."""
+    """Returns by id the subjects of the facts that were read, and the visible nodes that are objects of these facts."""
     facts = [fact for some in (*found.current.values(), *found.ended.values()) for fact in some]
     ids = dict.fromkeys(fact.object for fact in facts if fact.object is not None)
     return {**_visible(context, [id_ for id_ in ids if id_ not in found.nodes]), **found.nodes}
 
 
 def _visible(context: RecallContext, ids: Sequence[str]) -> dict[str, Node]:
-    """Returns the nodes with these ids, without those in quarantine and archived ones unless the recall has them."""
+    """Returns by id the nodes with these ids. Nodes in quarantine and archived nodes are left out unless the cue's
+    filter includes them.
+    """
     where = Where(quarantined=context.cue.where.quarantined, archived=context.cue.where.archived)
     nodes = context.store.get(context.scope, ids) if ids else {}
     return {id_: node for id_, node in nodes.items() if where.admits(node)}
@@ -284,7 +296,10 @@ def fitting_facts(
     context: RecallContext, anchored: TrailAnchors, asked: Mapping[str, Asked], found: Believed,
     names: Mapping[str, Node], how: Trail,
 ) -> dict[Fact, float]:  # fmt: skip
-    """Returns the facts of the asked time that fit the cue best, in order, each with how well it does."""
+    """Returns the facts of the asked time that fit the cue, best first, at most `how.facts`, each with its fit.
+
+    Facts are compared by words; only if none fits, by vectors. `names` has the nodes of subjects and objects by id.
+    """
     facts = [
         fact
         for topic in dict.fromkeys((*found.current, *found.ended))
@@ -300,7 +315,9 @@ def fitting_facts(
 
 
 def _of_time(topic: Topic, found: Believed) -> list[Fact]:
-    """Returns the facts of a topic in the asked time: those that hold at its end, then those that ended within it."""
+    """Returns the facts of a topic in the asked time: those valid at its end, then those with other values that ended
+    within it.
+    """
     current = found.current.get(topic, [])
     known = {value_of(fact) for fact in current}
     within = [one for one in found.ended.get(topic, ()) if found.period.admits(one) and value_of(one) not in known]
@@ -314,8 +331,8 @@ def _importance(fact: Fact, found: Believed) -> tuple[float, int, str]:
 
 
 def _fit(asked: Asked, fact: Fact, names: Mapping[str, Node]) -> float:
-    """Returns how well a fact fits what is asked: above 1 if its predicate does, else the share of the words that its
-    object has, if that is enough; 1 if only the name is asked for, 0 if it does not fit.
+    """Returns how well a fact fits what is asked: 1 plus the share of the asked terms it contains if its predicate has
+    one of them, else that share alone; 0 if the share is too small. If only the name is asked for, 1.
     """
     if asked.alone:
         return 1.0
@@ -332,7 +349,10 @@ def _cosines(
     context: RecallContext, anchored: TrailAnchors, asked: Mapping[str, Asked], facts: Sequence[Fact],
     names: Mapping[str, Node], how: Trail,
 ) -> dict[str, float]:  # fmt: skip
-    """Returns the cosines of the facts that are near enough to what is asked; {} without vectors."""
+    """Returns, by fact id, the cosine between a fact and what is asked about its subject, where it is high enough.
+
+    {} without vectors or if the embedder fails.
+    """
     facts = [one for one in facts if asked[one.subject].sure and len(asked[one.subject].words) <= MOST_COMPARED_WORDS]
     facts = facts[:COMPARED]
     if not facts or anchored.query_embedding is None or context.embed_texts is None:
@@ -360,7 +380,7 @@ def _cosines(
 def recalled_facts(
     context: RecallContext, facts: Mapping[Fact, float], asked: Mapping[str, Asked], names: Mapping[str, Node]
 ) -> list[RecalledFact]:
-    """Returns the facts with their lines, in the same order."""
+    """Returns the facts in the same order, each with its line for the answer, its source and its fit."""
     texts = _visible(context, [fact.source_ref for fact in facts if fact.source_ref is not None])
     return [
         _recalled(fact, names, texts.get(fact.source_ref or ""), fit, asked[fact.subject])
@@ -423,11 +443,11 @@ def _phrase(predicate: str, value: str) -> str:
 def mark_outdated(
     hits: tuple[Hit, ...], found: Believed, led: Iterable[Topic], names: Mapping[str, Node]
 ) -> tuple[Hit, ...]:
-    """Returns the hits. Those that state an ended fact are marked, and rank below those that state the current fact of
-    the same subject and predicate; all others keep their order.
+    """Returns the hits. Those that state an ended fact get a mark, and move below the hits that state the current fact
+    of the same subject and predicate; all others keep their order.
 
-    A fact counts as stated by a text if it was extracted from it, or, for the topics the answer leads with, if a
-    sentence has the subject's name and the value.
+    A text states a fact if the fact was extracted from it. For the topics in `led`, whose facts begin the answer, a
+    sentence with the subject's name and the value is enough.
     """
     led = list(dict.fromkeys(led))
     outdated = {hit.node.id: _outdated(hit.node, found, led, names) for hit in hits}
@@ -454,7 +474,7 @@ def mark_outdated(
 
 
 def _outdated(node: Node, found: Believed, led: Iterable[Topic], names: Mapping[str, Node]) -> list[Fact]:
-    """Returns the ended facts that a text states, unless it also states their current value."""
+    """Returns the ended facts that a text states, without those whose topic's current value it states, too."""
     facts = [fact for fact in found.extracted.get(node.id, ()) if fact.subject in found.nodes and _is_over(fact, found)]
     for topic in led:
         for fact in found.ended.get(topic, ()):
@@ -466,9 +486,9 @@ def _outdated(node: Node, found: Believed, led: Iterable[Topic], names: Mapping[
 
 
 def _is_over(fact: Fact, found: Believed) -> bool:
-    """True if a fact ended before the asked time, and nothing else of its topic says the same then.
+    """True if a fact ended before the asked time and no current fact of its topic has the same value.
 
-    A fact that only faded was taken back by nobody.
+    A superseded fact must have a current successor. False if a dream retracted the fact only because it was not used.
     """
     topic = (fact.subject, fact.predicate)
     if until(fact) > found.period.start or any(value_of(fact) == value_of(one) for one in found.current.get(topic, ())):
@@ -490,8 +510,8 @@ def _states_current(node: Node, topic: Topic, found: Believed, names: Mapping[st
 
 
 def _says(node: Node, fact: Fact, names: Mapping[str, Node]) -> bool:
-    """True if a sentence has the subject's name and the value, and a word of the predicate; if the value is a name and
-    the text is from before the fact ended, without such a word.
+    """True if a sentence of the text has the subject's name, the value and a word of the predicate. That word is not
+    needed if the value is capitalised and the text is from before the fact's end.
     """
     stems = [term for word in _words_of(fact.predicate) if word not in FUNCTION_WORDS for term in terms_of(word)]
     named = _value(fact, names)[:1].isupper() and node.at <= until(fact)
@@ -511,7 +531,9 @@ def _names_in(text: str, fact: Fact, names: Mapping[str, Node]) -> list[str]:
 
 
 def _mark(fact: Fact, found: Believed, names: Mapping[str, Node]) -> str:
-    """Returns what is wrong with a text: what replaced its fact, or that this was taken back."""
+    """Returns the mark of a text that states an ended fact: "superseded" with the date and the current value, or
+    "retracted" with the date and the retracted value.
+    """
     current = found.current.get((fact.subject, fact.predicate), [])
     replaced = fact.status == "superseded" and current
     now = current[0] if replaced else fact
@@ -520,7 +542,7 @@ def _mark(fact: Fact, found: Believed, names: Mapping[str, Node]) -> str:
 
 
 def _short(text: str) -> str:
-    """Returns a text on one line without square brackets, which enclose the mark."""
+    """Returns a text shortened to one line, with round brackets for square ones, because these enclose the mark."""
     return snippet(text.translate(_BRACKETS), LONGEST_MARK)
 
 
@@ -528,9 +550,10 @@ def _short(text: str) -> str:
 
 
 def facts_first(context: RecallContext, scored: Scored, *, render: Render, part: float) -> tuple[str, Scored]:
-    """Returns the lines of the facts, then the text of `render` in the room that is left, and what is in it.
+    """Render stage: returns a text of the facts, one line each, followed by what `render` makes of the hits in the room
+    that is left; and the facts and hits that are in it.
 
-    The first line may take the whole budget, all lines together its share `part`.
+    The first fact may take the whole budget; the others are added up to the share `part` of it.
     """
     if not scored.facts:
         return render(context, scored)

@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a narrative: its fact, the score of that, and `why` it is there, as data."""
+    """A line of a narrative: a fact, its text and score, and `why`: the path to the fact and the parts of the score."""
 
     fact: Fact
     text: str
@@ -69,9 +69,10 @@ class Line:
 class Narrative:
     """The narrative of a cue: text within the budget, and its lines, each with its fact and the reasons for it.
 
-    `anchors` are the entities the cue is about, also those without a line. `believed` counts all facts, also those the
-    budget had no room for. `degraded`: entities were found by name, because there were no vectors. `cached`: it comes
-    from the cache. `until`: when the first of its facts ends.
+    `anchors` are the entities the cue is about, also those without a line. `entities` are by id the nodes on the paths
+    to the facts. `believed` counts all facts found, also those the budget had no room for. `degraded`: entities were
+    found by name, because there were no vectors. `cached`: it comes from the cache. `until` is when the first of its
+    facts ends.
     """
 
     cue: str
@@ -125,10 +126,10 @@ class CacheKey:
 
 
 class VersionedCache(Generic[T]):
-    """The latest entries, each with the version its scope had before the entry was made. Thread-safe.
+    """A thread-safe cache of the `most` latest entries, each with the version its scope had when the entry was made.
 
-    Every write of any process changes the version of its scope, so writes need not clear anything. Access counts also
-    change scores; the caller checks these.
+    Every write of any process changes the version of its scope, and an entry of another version counts as missing, so
+    writes need not clear anything. Access counts do not change the version; the caller compares these.
     """
 
     def __init__(self, seconds: int = LIFETIME_SECONDS, most: int = MOST_ENTRIES) -> None:
@@ -151,7 +152,9 @@ class VersionedCache(Generic[T]):
             return None
 
     def put(self, key: CacheKey, version: Hashable, now: int, entry: T, until: int = EVER) -> None:
-        """Stores an entry that is valid before `until`; drops the oldest if there are too many."""
+        """Stores an entry, valid for the cache's lifetime but not beyond `until`. If there are too many entries, the
+        least recently used ones are dropped.
+        """
         with self._lock:
             self._entries[key] = (version, range(now, min(now + self._lifetime, until)), entry)
             self._entries.move_to_end(key)
@@ -159,14 +162,14 @@ class VersionedCache(Generic[T]):
                 self._entries.popitem(last=False)
 
     def renew(self, key: CacheKey, version: Hashable, entry: T) -> None:
-        """Replaces an entry of the same version; it expires when the old one would have."""
+        """Replaces a stored entry that has this version, with the same expiry; else does nothing."""
         with self._lock:
             found = self._entries.get(key)
             if found is not None and found[0] == version:
                 self._entries[key] = (version, found[1], entry)
 
     def counts(self, scope: Scope) -> dict[str, int]:
-        """Returns the hits and misses in this scope, and how many entries it has."""
+        """Returns the number of "hits" and "misses" in this scope, and of its entries in the cache ("kept")."""
         with self._lock:
             kept = sum(key.scope == scope for key in self._entries)
             return {"hits": self._counts[scope, "hits"], "misses": self._counts[scope, "misses"], "kept": kept}
@@ -200,7 +203,9 @@ def narrate(
 ) -> Narrative:  # fmt: skip
     """Returns the narrative on a cue; from the cache if nothing was written in this scope since it was made.
 
-    `parameters` are those of the recipe: they belong to the key of the cache.
+    `parameters` are the arguments the recipe was made with; they are part of the cache key. `as_of` is the time for
+    which facts are told, None for now. With `record_access`, the facts shown and their subjects count as used, unless
+    they come from the cache.
     """
     store, scope = session.store, session.scope
     parsed = _lower_case(parse_cue(cue, Where()))
@@ -214,7 +219,7 @@ def narrate(
         now if as_of is None else as_of,
     )  # fmt: skip
     if cached is not None and (facts := reread_facts(context, cached.found)) is not None:
-        # Only used since, perhaps by being narrated: the same facts, but other scores.
+        # Since then only access counts have changed, perhaps by this verb: the facts are the same, their scores not.
         narrative = replace(write_narrative(context, recipe, facts), notices=cached.narrative.notices)
         cache.renew(key, version, CachedNarrative(narrative, facts, uses))
         return replace(narrative, cue=cue, cached=True)
@@ -237,13 +242,15 @@ def _lower_case(cue: Cue) -> Cue:
 
 
 def _unchanged_until(session: Session, narrative: Narrative, now: int) -> int:
-    """Returns when the narrative may change without a write: one of its facts ends, or another fact begins to hold."""
+    """Returns the time, in milliseconds, when the narrative changes without a write: the first of its facts ends, or
+    another fact becomes valid.
+    """
     next_begin = session.store.version(session.scope, now).next_fact
     return narrative.until if next_begin is None else min(narrative.until, next_begin)
 
 
 def most_used_names(session: Session, limit: int) -> list[str]:
-    """Returns the names of the most used entities."""
+    """Returns the names of the nodes whose facts were used most, at most `limit`."""
     used = session.store.page(session.scope, PageRequest(limit, order="fact use"))
     return [one.node.name for one in used if one.node.name]
 
@@ -291,7 +298,7 @@ def write_narrative(context: RecallContext, recipe: Recipe, found: NarrativeFact
 
 
 def _no_room(context: RecallContext, scored: Scored, text: str) -> Iterator[str]:
-    """Yields a notice if there are facts but the budget has no room for any."""
+    """Yields one notice, with the least budget that would do, if there are facts but no text; else nothing."""
     hits = (*scored.anchors, *scored.walkers)
     if hits and not text:
         lines = [f"{header(hit.node)}\n{line['text']}" for hit in hits for line in hit.why["lines"]]
@@ -304,9 +311,10 @@ def _no_room(context: RecallContext, scored: Scored, text: str) -> Iterator[str]
 
 
 def find_entities(context: RecallContext, *, limit: int, floor: float) -> Anchored:
-    """Returns the entities with the highest cosine to the cue, at least `floor`; without vectors, those it names.
+    """Returns the `limit` entities with the highest cosine to the cue, at least `floor`. If there are none, or there
+    are no vectors, returns those whose names match the cue.
 
-    `attempt` says which. If the embedder fails, a notice says so.
+    `attempt` of the result is MEANING, NAMES or EITHER. If the embedder fails, a notice says so.
     """
     notices: tuple[str, ...] = ()
     text = " ".join((context.cue.query.words, *context.cue.query.phrases)).strip()
@@ -337,7 +345,7 @@ def _by_vector(context: RecallContext, embedding: QueryVector, limit: int, floor
 
 
 def _entities(context: RecallContext, found: Sequence[SearchHit]) -> list[Anchor]:
-    """Returns the found nodes that are entities, in the same order: all but files without facts."""
+    """Returns the search results as anchors, in the same order, without files that no current fact is about."""
     nodes = context.store.get(context.scope, [one.id for one in found])
     files = [id_ for id_, node in nodes.items() if node.kind == _FILE]
     with_facts = context.store.facts(context.scope, files, held=HeldAt(context.now, 1, "both")) if files else ()
@@ -365,8 +373,8 @@ def _words(text: str) -> list[str]:
 
 
 def name_score(one: NameMatch, asked: str) -> float:
-    """Returns how well an entity's name or alias matches: 3 or more if the cue contains all of it, 2 or more if a word
-    of the cue begins it, else the share of its words, below 1.
+    """Returns how well an entity's name or its best alias matches the cue `asked`: 3 or more if the cue contains the
+    whole name, 2 or more if the name begins with a word of the cue, else the share of the name's words in the cue.
 
     >>> jacq = NameMatch("1", "project", "JACQ Project", ("jq",), 0)
     >>> cues = "status of jacq project", "jacq", "the project plan", "jq", "tea"
@@ -392,9 +400,10 @@ def _name_score(name: str, asked: str) -> float:
 def follow_facts(
     context: RecallContext, anchored: Anchored, *, hops: int, per_entity: int, max_facts: int, direction: Direction
 ) -> Reached:
-    """Returns up to `max_facts` facts at most `hops` from the anchors, of each entity the most certain `per_entity`.
+    """Returns up to `max_facts` facts, breadth first from the anchors: for each entity its `per_entity` most certain
+    facts, up to `hops` levels of entities.
 
-    Makes one request for all entities of a level.
+    `direction` says whether the entity must be the subject ("out"), the object ("in"), or either.
     """
     nodes = {anchor.node.id: anchor.node for anchor in anchored.anchors}
     paths: dict[str, tuple[str, ...]] = {id_: (id_,) for id_ in nodes}
@@ -424,7 +433,7 @@ def _visible_facts(
 ) -> dict[str, list[Fact]]:
     """Returns for each entity its `each` most certain facts whose ends are visible nodes; adds those nodes to `nodes`.
 
-    If some are hidden, more are read, so that hidden facts do not use up the limit.
+    If some facts are hidden, more are read, so that hidden facts do not use up the limit.
     """
     visible: dict[str, list[Fact]] = {}
     limit = each
@@ -450,7 +459,10 @@ def _visible_facts(
 
 
 def rank_facts(context: RecallContext, anchored: Anchored, reached: Reached) -> Scored:
-    """Returns one hit per subject, in the order reached; `why` has its lines, highest score first."""
+    """Returns one hit per subject of the reached facts, in the order the subjects were reached.
+
+    `why["lines"]` of a hit has the lines of its facts, highest score first.
+    """
     lines: dict[str, list[Line]] = {}
     for one in reached.facts:
         lines.setdefault(one.fact.subject, []).append(_line(one, reached.entities, context.now))
@@ -514,7 +526,9 @@ _Lines = Sequence[tuple[int, str, float]]
 
 
 def in_sections(context: RecallContext, scored: Scored) -> tuple[str, Scored]:
-    """Returns the text, with the lines of highest score that fit the budget, and the hits that have a line in it."""
+    """Returns the text, one section per hit, with the lines of highest score that fit the budget; and the hits that
+    have a line in it.
+    """
     hits = [*scored.anchors, *scored.walkers]
     lines = [(at, line["text"], line["score"]) for at, hit in enumerate(hits) for line in hit.why["lines"]]
     kept = set(range(len(lines)))
@@ -544,13 +558,16 @@ def _text(hits: Sequence[Hit], lines: _Lines, kept: set[int]) -> str:
 
 
 def header(node: Node) -> str:
-    """Returns the heading of an entity's section."""
+    """Returns the heading of an entity's section; the entity called "user" has a heading of its own."""
     name = display_name(node)
     return "### 👤 USER CONTEXT" if name.casefold() == USER else f"### 💡 CONTEXT: {name}"
 
 
 def _with_kept_lines(hits: Sequence[Hit], kept: set[int]) -> list[Hit]:
-    """Returns the hits with only the kept lines, without hits that have none. Lines are numbered over all hits."""
+    """Returns the hits with only the lines whose numbers are in `kept`; leaves out hits without such lines.
+
+    Lines are numbered through all hits, from 0.
+    """
     shown = []
     first = 0
     for hit in hits:

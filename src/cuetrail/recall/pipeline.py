@@ -26,10 +26,11 @@ def recall(
     session: Session, raw: str, *, recipe: Recipe, budget: Budget, limit: int | None, where: Where, fuzzy: bool,
     record_access: bool, count_tokens: Measure | None, now: int,
 ) -> Recollection:  # fmt: skip
-    """Returns what the memory holds on a cue. If that is nothing, or nothing likely answers the cue, `.answerable` is
-    False; the text then says what was looked for, and shows the nearest memory.
+    """Runs the four stages of a recipe on the cue `raw` and returns the hits, and a text of them within the budget.
 
-    With `record_access`, the nodes and facts that it shows count as used, once: what is used fades more slowly.
+    `.answerable` is False if nothing was found, or the confidence is below ANSWERABLE_FROM; in the second case the text
+    says what was looked for and shows the nearest memory. With `record_access`, the access count of each node and fact
+    that is shown grows by one, and these decay more slowly.
     """
     store, scope = session.store, session.scope
     cue = parse_cue(raw, where, fuzzy)
@@ -62,7 +63,7 @@ def recall(
 
 
 def _cut_notice(scored: Scored, shown: Scored) -> str:
-    """Returns a line that says what the budget left out, "" if nothing."""
+    """Returns a notice of how many hits the budget shortened and how many it left out; "" if none."""
     hits = shown.anchors + shown.walkers
     cut = sum(hit.cut for hit in hits)
     missing = len(scored.anchors) + len(scored.walkers) - len(hits)

@@ -130,7 +130,10 @@ class Cue:
 
 
 def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
-    """Returns the parsed cue; never raises. A last word that ends in * matches every word that begins so."""
+    """Returns the parsed cue, with the filters in its text added to `where`. Never raises.
+
+    A final `word*` becomes a prefix: it matches every word that begins with `word`. `fuzzy` allows for typos.
+    """
     notices: list[str] = []
     raw = _shortened(raw, notices)
     rest = clean(raw.replace("\x00", " "))
@@ -156,7 +159,10 @@ def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
 
 
 def _shortened(raw: str, notices: list[str]) -> str:
-    """Returns the cue, or the beginning and the end of one that is too long; filters are often at the end."""
+    """Returns the cue; if it has more than LONGEST_CUE characters, its beginning and its end, with a new notice.
+
+    The end is kept because filters are often there.
+    """
     if len(raw) <= LONGEST_CUE:
         return raw
     notices.append(f"a cue is read up to {LONGEST_CUE:,} characters; of this one only the beginning and the end were")
@@ -167,7 +173,10 @@ def _shortened(raw: str, notices: list[str]) -> str:
 
 
 def _first_filters(what: str, found: Iterable[str], notices: list[str]) -> tuple[str, ...]:
-    """Returns the first MOST_FILTERS different values that are not empty."""
+    """Returns the first MOST_FILTERS distinct values that are not empty; adds a notice if there are more.
+
+    `what` names the values in that notice.
+    """
     kept: dict[str, None] = {}
     for one in found:
         if one and len(kept) == MOST_FILTERS and one not in kept:
@@ -179,7 +188,10 @@ def _first_filters(what: str, found: Iterable[str], notices: list[str]) -> tuple
 
 
 def _bounded(texts: tuple[str, ...], most: int, different: int, what: str, notices: list[str]) -> tuple[str, ...]:
-    """Returns the texts cut after `most` words in all or `different` distinct ones; texts behind the cut are empty."""
+    """Returns the texts cut after `most` words in all or `different` distinct ones; texts behind the cut are empty.
+
+    If anything is cut, adds a notice in which `what` states the limit.
+    """
     if sum(map(len, texts)) <= different:
         return texts
     words: set[str] = set()
@@ -204,7 +216,7 @@ def _split_prefix(words: str) -> tuple[str, str]:
 
 
 def unwrap_question(words: str) -> str:
-    """Returns a question without its wrapping words, or unchanged if nothing would be left.
+    """Returns a question without phrases such as "tell me" and "please", or unchanged if nothing would be left.
 
     >>> unwrap_question("Hey, can you tell me what we know about the antenna please?"), unwrap_question("tell me")
     ('the antenna', 'tell me')
@@ -214,7 +226,10 @@ def unwrap_question(words: str) -> str:
 
 
 def _without_wrappers(words: str, empty: re.Pattern[str] | None = None) -> str:
-    """Returns the words inside a question's wrapping; "" if they match `empty`."""
+    """Returns a question without the phrases that only ask, such as "tell me about" before it and "please" behind it.
+
+    Returns "" if what is left at any step matches `empty`.
+    """
     near = max(0, len(words) - _LONGEST_CLOSER)
     rest = words[:near] + _CLOSERS.sub("", words[near:])
     start = 0
@@ -229,7 +244,9 @@ def _without_wrappers(words: str, empty: re.Pattern[str] | None = None) -> str:
 
 
 def _content_words(words: str, alone: bool = True) -> list[str]:
-    """Returns the words that a search can use. If there are none: all words, or none if the cue has other parts.
+    """Returns the words that a search can use: no function words, and no phrases that only ask.
+
+    If no such word is left: with `alone` (the cue has no phrase, prefix or filter) all words, else a title or [].
 
     >>> _content_words("what is the capital of France?"), _content_words("the who"), _content_words("the WHO budget")
     (['capital', 'France?'], ['the', 'who'], ['WHO', 'budget'])
@@ -244,7 +261,10 @@ def _content_words(words: str, alone: bool = True) -> list[str]:
 
 
 def _title(words: list[str]) -> list[str]:
-    """Returns function words written as a title or name, such as The Who and Will; else []."""
+    """Returns the words if they are capitalised as a title or a name, such as The Who and Will; else [].
+
+    All of them are function words.
+    """
     is_one = all(word[0].isupper() and word not in _OPERATORS for word in words)
     return words if is_one and (len(words) > 1 or _bare("".join(words)) in _ALSO_NAMES) else []
 
@@ -321,7 +341,7 @@ def query_terms(cue: Cue) -> tuple[str, ...]:
 
 
 def _name(found: str) -> str:
-    """Returns a tag or bucket in its stored form, without punctuation that ends the sentence."""
+    """Returns a tag or bucket of a cue in its stored form, without punctuation at its end."""
     return norm_tag(found.rstrip(_STOPS))
 
 
@@ -342,7 +362,9 @@ _ANSWER_FORM = re.compile(
 
 
 def without_answer_form(raw: str, words: Sequence[str]) -> list[str]:
-    """Returns the words of a cue without those that only say which form the answer has; no memory is about these.
+    """Returns `words` without those that only say which form the answer has, such as "how many" or "total amount of".
+
+    `raw` is the whole cue. The words come back unchanged if fewer than two would be left.
 
     >>> without_answer_form("How many model kits have I bought?", ["many", "model", "kits", "bought?"])
     ['model', 'kits', 'bought?']
@@ -379,7 +401,9 @@ def asks_for_anything(cue: str) -> bool:
 
 
 def possible_topics(cue: str) -> list[str]:
-    """Returns what a cue may be about as a whole, longest first: the cue, and the cue without words that only ask.
+    """Returns the cue, and its parts without some or all of the words at both ends that only ask, longest first.
+
+    Any of them may be the name of the cue's topic.
 
     >>> possible_topics("What about the Grey Heron?")[-3:]
     ['the Grey Heron', 'Grey Heron?', 'Grey Heron']
@@ -393,7 +417,7 @@ def possible_topics(cue: str) -> list[str]:
 
 
 def only_asks(word: str) -> bool:
-    """True for a word that only asks, and is not about the topic."""
+    """True for a word of a question that says nothing about its topic, such as "what", "the" or "show"."""
     plain = word.strip(_AROUND_TOPIC).lower()
     return plain in FUNCTION_WORDS or plain in CATCH_ALL_WORDS or plain in ASKING_WORDS
 
@@ -430,7 +454,9 @@ class Span:
     end: int
 
     def nearness(self, at: int) -> float:
-        """Returns 1 inside the span; outside, it halves with every drift: half the span's length, but 1 to 14 days.
+        """Returns 1 for a time inside the span, and less the farther a time is outside.
+
+        The value halves with every half of the span's length, taken as at least 1 and at most 14 days.
 
         >>> Span(0, DAY).nearness(DAY // 2), Span(0, DAY).nearness(2 * DAY - 1)
         (1.0, 0.5)
@@ -447,9 +473,10 @@ class Span:
 
 
 def read_dates(cue: str, now: int) -> tuple[list[Span], str]:
-    """Returns the spans that a cue names, in order, and the rest of the cue; no spans if there are too many.
+    """Returns the spans of time that a cue names, in order, and the cue with these dates blanked out.
 
-    A date without a year is the latest one up to now.
+    With more than MOST_SPANS dates, returns no spans and the whole cue. A date without a year is the latest one up to
+    now.
     """
     try:
         today = datetime.fromtimestamp(now / 1000, UTC).date()
@@ -486,7 +513,10 @@ _BOUND = re.compile(r"\b(since|after|before|until)\s+$", re.IGNORECASE)
 
 
 def _shifted(span: Span, offset: re.Match[str]) -> Span:
-    """Returns a span of one unit, some units before or after this one; "the week before" ends where it begins."""
+    """Returns the span that lies an offset such as "two weeks before" away from the given span; it is one unit long.
+
+    Without a number, as in "the week before", it adjoins the given span.
+    """
     days = UNIT_DAYS[offset["unit"].lower()]
     is_before = offset["side"].lower() == "before"
     if offset["count"] is None:
@@ -533,7 +563,7 @@ def _exact(match: re.Match[str], _today: date) -> Days:
 
 
 def _dated(match: re.Match[str], today: date) -> Days:
-    """Returns a day of a month; without a year, the latest one up to today."""
+    """Returns the day of a date such as "12 April 2023"; without a year, the latest such day up to today."""
     month, day = _month_of(match), int(match["day"])
     if match["year"]:
         return _some_days(date(int(match["year"]), month, day))
@@ -591,7 +621,7 @@ def _weekday(match: re.Match[str], today: date) -> Days:
 
 
 def _ago(match: re.Match[str], today: date) -> Days:
-    """Returns a span of one unit around the day that many units ago."""
+    """Returns the days that "three weeks ago" names: one unit (here a week) around the day so long ago."""
     unit = UNIT_DAYS[match["unit"].lower()]
     return _some_days(today - timedelta(_count(match) * unit + unit // 2), unit)
 

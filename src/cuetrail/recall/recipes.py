@@ -43,9 +43,10 @@ def no_spread(_context: RecallContext, _anchored: Anchored) -> Reached:
 
 
 def trail(how: Trail = Trail()) -> Recipe:  # noqa: B008  # frozen
-    """Anchors by text, vectors and the names in the cue; then along names, edges, order, tags and facts; one score.
+    """Returns the default recipe. It finds anchors by text, vectors and the names in the cue, follows names, edges,
+    order, tags and facts from them, and ranks all candidates by one score.
 
-    Current facts about those names that fit the cue come first.
+    In the text, current facts that are about names in the cue and fit the rest of it come first.
     """
     return Recipe(
         "trail",
@@ -61,9 +62,11 @@ TRAIL = trail()
 
 
 def tag_walk(mode: Mode = "all", rank: Rank = "idf", spill: bool = False, min_results: int = 10) -> Recipe:
-    """Anchors by text, then memories that share their tags and buckets but no word of the cue.
+    """Returns a recipe that finds anchors by text, then memories that share tags or buckets with them but have no word
+    of the cue.
 
-    If the cue finds fewer than `min_results`, it is searched again, more tolerantly.
+    If the cue finds fewer than `min_results`, its nouns are searched, then its names, then the cue with typos mended.
+    `mode` gives internal or external memories more weight. With `spill`, anchors and walkers share their room.
     """
     return Recipe(
         "tag-walk",
@@ -82,7 +85,9 @@ def energy(
     seeding: Seeding = Seeding(limit=5, candidates=5, text_weight=0.5, vector_weight=0.5),  # noqa: B008  # frozen
     choose: Chooser | None = None,
 ) -> Recipe:
-    """Seeds by text and vectors, then the nodes their energy reaches along edges; matching tags let more through."""
+    """Returns a recipe that finds seeds by text and vectors, then the nodes that energy from the seeds reaches along
+    edges. More energy passes an edge whose tags match those of the query, which `choose` may select.
+    """
     return Recipe(
         "energy",
         anchor=partial(find_seeds, seeding=seeding),
@@ -99,9 +104,10 @@ def narrative(
     anchors: int = 3, hops: int = 2, per_entity: int = 10, max_facts: int = 30, direction: Direction = "both",
     floor: float = 0.25,
 ) -> Recipe:  # fmt: skip
-    """Entities by vectors, then the facts around them, in a section per entity, the most relevant first.
+    """Returns a recipe that finds entities by vectors, then the facts up to `hops` away, and renders the facts with the
+    highest score in one section per entity.
 
-    An entity needs a cosine of at least `floor`; without one, every cue would find some.
+    An entity needs a cosine of at least `floor`; otherwise every cue would find some entity.
     """
     return Recipe(
         "narrative",
@@ -116,9 +122,8 @@ NARRATIVE = narrative()
 
 
 def explore(semantic: float = 0.3, time: float = 0.3, salience: float = 0.4, candidates: int = 50) -> Recipe:
-    """Anchors by text and vectors, scored by relevance to the cue, freshness and salience.
-
-    This is the score of `Memory.explore` for a recall; `Memory.explore` itself returns more than a recall can.
+    """Returns a recipe that finds anchors by text and vectors and scores them by relevance to the cue, freshness and
+    salience, with these weights: the score of `Memory.explore`, as a recall.
     """
     return Recipe(
         "explore",

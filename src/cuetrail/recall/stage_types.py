@@ -91,7 +91,8 @@ class Anchor:
 class Anchored:
     """Result of the anchor stage: the anchors, the text query that found them, and notices for the user.
 
-    `attempt` names the reading of the cue that answered, `attempts` lists all that were tried.
+    `attempt` names the form of the query that gave the anchors, such as "full" or "nouns"; `attempts` lists all that
+    were tried. `query_embedding` is the query's vector, None if vectors were not searched.
     """
 
     anchors: tuple[Anchor, ...]
@@ -104,7 +105,9 @@ class Anchored:
 
 @dataclass(frozen=True, slots=True)
 class ReachedFact:
-    """A fact that was reached: at which entity, how many hops from the anchors, and along which entities."""
+    """A fact that a narrative reached: `entity` is the id of the node it was found at, `hop` the number of hops from an
+    anchor to that node, `path` the ids from the anchor to it.
+    """
 
     fact: Fact
     entity: str
@@ -116,8 +119,9 @@ class ReachedFact:
 class Reached:
     """Result of the spread stage; each recipe fills the fields it needs.
 
-    Tag walk: `walked` nodes, best first, the `seeds` they were reached from, and the IDF of each label. Energy:
-    `walked` and `activations`. Narrative: `facts` in the order they were reached, and their `entities`.
+    Tag walk: `walked` nodes, best first, the `seeds` they were reached from, the IDF of each label (a tag or a bucket)
+    and the `rank` that ordered them. Energy: `walked` and `activations`. Narrative: `facts` in the order they were
+    reached, and by id the nodes on the paths to them (`entities`).
     """
 
     walked: tuple[WalkHit, ...] = ()
@@ -131,10 +135,10 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Result of the score stage: hits the query found directly, and hits reached from them. Never mixed.
+    """Result of the score stage: `anchors` are hits the query found directly, `walkers` hits reached from those.
 
-    `confidence` says how sure it is that they answer the cue, from 0 to 1; None if the recipe does not estimate it.
-    `facts` are the current facts that fit the query, best first.
+    TRAIL puts all hits into `anchors`. `confidence` is an estimate from 0 to 1 that the hits answer the cue; None if
+    the recipe makes none. `facts` are the current facts that fit the query, best first.
     """
 
     anchors: tuple[Hit, ...]

@@ -51,7 +51,7 @@ class Weights:
         return {name: value for name, value in asdict(self).items() if value and name not in _BLEND_SETTINGS}
 
     def total(self) -> float:
-        """Returns the sum of the positive weights: the highest score possible."""
+        """Returns the sum of the positive weights, by which scores are divided; 1 if all weights are 0."""
         return sum(value for value in self.signals().values() if value > 0) or 1.0
 
 
@@ -67,7 +67,7 @@ CHATS = Weights(
 
 
 class Kinds(NamedTuple):
-    """The shares of candidates that have a name, are part of a note, and are neither (chats)."""
+    """The shares of the candidates that have a name, that belong to a note, and that do neither (chats); together 1."""
 
     named: float
     notes: float
@@ -75,7 +75,10 @@ class Kinds(NamedTuple):
 
 
 def kinds_of(nodes: Iterable[Node]) -> Kinds:
-    """Returns the shares of the three kinds; without any node, all chat."""
+    """Returns the share of each kind among these nodes; a part of a note counts as a note even if it has a name.
+
+    Without nodes, the share of chats is 1.
+    """
     counts = [0, 0, 0]
     for node in nodes:
         counts[1 if is_in_note(node) else 0 if is_named(node) else 2] += 1
@@ -84,17 +87,17 @@ def kinds_of(nodes: Iterable[Node]) -> Kinds:
 
 
 def is_named(node: Node) -> bool:
-    """True if a node has a name, or is a text outside conversations with a title or a subject."""
+    """True if a node has a name, or has no source and the property `about` (the names that its text is about)."""
     return node.name is not None or (node.source is None and "about" in node.props)
 
 
 def is_bare(node: Node) -> bool:
-    """True if a node has a name but no text. Titles of notes do not count as bare: the note has text."""
+    """True if a node has no text, only a name. False for sources: the text of a note is in its passages."""
     return not node.text and node.kind != "source"
 
 
 def is_in_note(node: Node) -> bool:
-    """True for a note and for every part of one."""
+    """True for a note (a source with a name) and for its parts, which have the tag `doc`."""
     return "doc" in node.tags or (node.kind == "source" and node.name is not None)
 
 
@@ -110,14 +113,14 @@ too. Titles that count more win over the passage that answers a question; a cue 
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """All constants of the recipe TRAIL.
+    """All constants of the default recipe, TRAIL.
 
     `named`, `notes` and `chats` are the weights for named nodes, notes and chats. `fields` are those of the text
     search. `texts` and `vectors` limit the two searches. Activation spreads from the `starts` best anchors `along`
-    these kinds of ties, and `named_share` of it starts at nodes the cue names. The second hop starts from the `best`
-    candidates. Neighbours of the `expanded` best anchors become candidates. `strong_models` are prefixes of models
-    whose vectors are better than BM25. A node that only a cosine below `vector_floor` found needs more evidence. At
-    most `facts` current facts lead the text, within `facts_share` of the budget.
+    these kinds of ties, and `named_share` of it starts at nodes the cue names. The second hop searches for names in the
+    `best` candidates. Neighbours of the `expanded` best anchors become candidates. `strong_models` are prefixes of
+    models whose vectors are better than BM25. A node that only a cosine below `vector_floor` found needs more evidence.
+    At most `facts` current facts begin the text, within `facts_share` of the budget.
     """
 
     named: Weights = NAMED
@@ -138,7 +141,10 @@ class Trail:
     facts_share: float = 0.25
 
     def weights(self, kinds: Kinds, query_embedding: QueryVector | None) -> Weights:
-        """Returns the weights for this mixture of kinds and these vectors. Without vectors, the blend is BM25 alone."""
+        """Returns the mean of the three sets of weights, in the proportion of `kinds`, adjusted to the embedding model.
+
+        Without an embedding of the query, the blend is BM25 alone.
+        """
         parts = [asdict(one) for one in (self.named, self.notes, self.chats)]
         mixed = {name: sum(k * part[name] for k, part in zip(kinds, parts, strict=True)) for name in parts[0]}
         if query_embedding is None:
@@ -148,5 +154,5 @@ class Trail:
         return Weights(**mixed)
 
     def is_weak(self, anchor: Anchor) -> bool:
-        """True if only the vector search found it, with a cosine below `vector_floor`."""
+        """True if only the vector search found the anchor, with a cosine below `vector_floor`."""
         return anchor.bm25 is None and (anchor.cosine or 0.0) < self.vector_floor

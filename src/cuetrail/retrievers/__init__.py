@@ -26,8 +26,8 @@ class Retrieved(NamedTuple):
 
 
 def retrieve(memory: Memory, query: str, options: Mapping[str, Any]) -> list[Retrieved]:
-    """Returns the texts of a recall, best first, at most `limit`; none if nothing answers the query. Current facts that
-    fit the query come first, in one text of a line each.
+    """Returns the texts of a recall, best first, at most `options["limit"]`; [] if nothing answers the query. Current
+    facts that fit the query come first, joined in one text with a line for each.
     """
     result = memory.recall(query, **options)
     if not result.answerable:
@@ -40,7 +40,7 @@ def retrieve(memory: Memory, query: str, options: Mapping[str, Any]) -> list[Ret
 
 
 def _facts(result: Recollection) -> list[Retrieved]:
-    """Returns the facts that lead a recollection as one text; nothing if there are none."""
+    """Returns [one text with the current facts of a recollection, a line for each]; [] if there are none."""
     if not result.facts:
         return []
     metadata = {
@@ -62,6 +62,6 @@ def _metadata(hit: Hit, directly: bool) -> dict[str, Any]:
 
 
 def _text(hit: Hit) -> str:
-    """Returns the text of a hit, or its name if it has no text, behind its mark if a fact in it no longer holds."""
+    """Returns the text of a hit, or its name if it has no text. If it states an outdated fact, its mark comes first."""
     text = hit.node.text or hit.node.name or ""
     return f"[{hit.mark}] {text}" if hit.mark else text

@@ -60,7 +60,7 @@ def fit_data(data: dict[str, Any], tokens: int) -> dict[str, Any]:
 
 
 def _parts(value: Any) -> list[tuple[int, Any, Any]]:
-    """Returns the lists and long texts inside a JSON value: the size of each, its container and its key there."""
+    """Returns the lists and long texts inside a JSON value, each as (size, container, key in the container)."""
     found: list[tuple[int, Any, Any]] = []
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, one in pairs:

@@ -1,4 +1,4 @@
-"""Access of the servers to their memory: opened at first use, work in threads, deletion as other systems mean it."""
+"""Access of the servers to their memory: opened at first use, used in threads; deletion as in other systems."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class LazyMemory:
-    """A memory that is opened when it is first used. `remote`: it is in a database server, not in files here."""
+    """A memory that is opened when it is first used. `remote`: it is stored in a database server, not in files here."""
 
     def __init__(self, open_memory: Callable[[], Memory], *, remote: bool = False) -> None:
         self._open, self.remote, self._lock = open_memory, remote, threading.Lock()
@@ -49,7 +49,9 @@ class LazyMemory:
 
 
 def delete_nodes(memory: Memory, nodes: Sequence[Node], atoms: Sequence[Node]) -> None:
-    """Deletes the owner's own copies, as mem0 and the reference MCP memory server do; `forget` removes all copies."""
+    """Deletes these nodes and atoms, as mem0 and the reference MCP memory server do. Equal texts that belong to other
+    nodes stay; `forget` would remove those too.
+    """
     # Imported here: a server answers its first request without the stores.
     from cuetrail.text.timestamps import now_ms
     from cuetrail.write.forget import delete_one_copy

@@ -30,7 +30,7 @@ def described(schema: Schema, description: str) -> Schema:
 
 
 def count_schema(name: str, minimum: int = 0) -> Schema:
-    """Returns the schema of a number, with the largest value that it may have."""
+    """Returns the schema of a whole number argument, from `minimum` to the limit for this argument in MOST."""
     return {"type": "integer", "minimum": minimum, "maximum": MOST[name]}
 
 
@@ -40,7 +40,7 @@ def nullable(schema: Schema) -> Schema:
 
 
 def array_of(schema: Schema) -> Schema:
-    """Returns the schema of a list."""
+    """Returns the schema of a list whose items have this schema."""
     return {"type": "array", "items": schema}
 
 
@@ -123,7 +123,7 @@ def parse_times(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _whole_number(value: Any, schema: Schema) -> Any:
-    """Returns 5 for 5.0 if the schema asks for an integer: JSON Schema accepts both."""
+    """Returns the value; a float such as 5.0 as int if the schema asks for an integer, as JSON Schema accepts both."""
     if not isinstance(value, float) or not value.is_integer():
         return value
     return int(value) if any(one.get("type") == "integer" for one in (schema, *schema.get("anyOf", ()))) else value

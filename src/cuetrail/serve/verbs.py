@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The effect of one verb.
+    """What one verb does to a memory. `writes`: it changes the memory. `destroys`: a call may lose data.
 
     `repeatable`: a second call with the same arguments changes nothing more. `paths`: it takes or shows paths on the
     machine that stores the memory. `all_users`: it concerns the memories of all users.
@@ -68,7 +68,7 @@ EFFECTS = {name: effect for names, effect in _EFFECTS for name in names.split()}
 
 
 def memory_verb(name: str) -> Callable[..., Any]:
-    """Returns a method of `Memory`."""
+    """Returns the method of `Memory` with this name."""
     # Imported here: `Memory` loads the stores, and a server answers its first request without them.
     from cuetrail.memory import Memory
 
@@ -135,7 +135,7 @@ def argument_schema(name: str, hint: Any) -> Schema:
 
 
 def parameters(verb: Callable[..., Any]) -> Iterator[tuple[inspect.Parameter, Any]]:
-    """Yields the arguments of a verb that other programs can pass, each with its type."""
+    """Yields the parameters of a verb that other programs can pass, each with its type; not those for Python only."""
     hints = get_type_hints(verb)
     for parameter in inspect.signature(verb).parameters.values():
         if parameter.name == "self" or parameter.name in _PYTHON_ONLY:
@@ -194,7 +194,7 @@ def _call_tool(name: str, memory: Memory, arguments: dict[str, Any]) -> ToolResu
 
 
 def call_verb(memory: Memory, name: str, arguments: Mapping[str, Any], **local: Any) -> Any:
-    """Calls a verb with JSON arguments and with `local` ones that only this process can pass."""
+    """Calls a verb with JSON arguments, and with `local` arguments that are Python objects; returns its result."""
     options = {key: _python_value(key, value) for key, value in parse_times(arguments).items()}
     variadic = _variadic(name)
     values = options.pop(variadic, ()) if variadic is not None else ()
@@ -223,9 +223,9 @@ def _as_mapping(result: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A verb with its arguments, to be run once.
+    """A verb with its arguments, to be run once. `run` takes the memory.
 
-    `arguments` identify the job. `callbacks` are the parameters of `run` by which it can be followed and stopped.
+    `arguments` identify the job. `callbacks` are the parameters that `run` also takes: "progress" and "stop".
     """
 
     name: str

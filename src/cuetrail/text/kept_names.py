@@ -169,7 +169,7 @@ class _Evidence:
         return word.lower() in self._small
 
     def kept(self, name: str) -> Iterator[str]:
-        """Yields what of a name is worth keeping: the name, its end, both names of "A and B", or nothing."""
+        """Yields the part of a found name that is worth keeping: all of it, its end, both parts of "A y B", or none."""
         left, *right = _AND.split(name)
         if right and all(" " in part for part in (left, *right)):
             for part in (left, *right):
@@ -189,7 +189,9 @@ class _Evidence:
             yield " ".join(words)
 
     def _is_title(self, words: Sequence[str]) -> bool:
-        """True if the document has the words within a sentence, more than once if they do not begin with a noun."""
+        """True if the document has these words, capitalised, within a sentence; twice if the first is no noun. False if
+        the first is a verb.
+        """
         if words[0].casefold() in VERBS:
             return False
         return self.inside(" ".join(words)) > (word_kind(words[0]) == "other")
@@ -206,7 +208,7 @@ class _Evidence:
         return self._is_title(words)
 
     def _is_name(self, word: str) -> bool:
-        """True if a single word is a name."""
+        """True if a single word is to be kept as a name."""
         if len(word) < _SHORTEST and word.casefold() not in ACRONYMS_OF_TWO:
             return False
         kind = word_kind(word)

@@ -81,7 +81,7 @@ _SPEAKER = re.compile(r"([^\W\d_][\w.'’-]{0,29}(?: [^\W\d_][\w.'’-]{0,29}){0
 
 
 class _Start(Enum):
-    """The position of a word. A capital letter shows nothing at the start of a sentence, and little after a colon."""
+    """Where a word stands. A capital letter is no sign of a name at a sentence start, a weak one after a colon."""
 
     INSIDE = 0
     COLON = 1
@@ -218,7 +218,9 @@ def _joins(text: str, left: _Word, right: _Word) -> bool:
 
 
 def _close(text: str, run: list[_Word], start: _Start, spans: list[_Span]) -> None:
-    """Splits a run of capitalised words at function words and adds the parts to `spans`."""
+    """Splits a run of capitalised words at function words and adds the parts to `spans`. A long run in capital letters
+    is left out.
+    """
     if len(run) > _MAX_SHOUTED and all(word.text.isupper() for word in run):
         return
     part: list[_Word] = []
@@ -293,7 +295,8 @@ def _judge(span: _Span, casing: _Casing) -> list[str]:
 class WordRun(NamedTuple):
     """Consecutive words that may be a name: in normal form, and their position among the words of the text.
 
-    `capital`: one has a capital that does not only begin the text. `part`: they seem to be part of a longer name.
+    `capital`: one is capitalised, other than as the first word of the text. `part`: they seem to be part of a longer
+    name.
     """
 
     norm: str
@@ -347,14 +350,14 @@ def _is_part(text: str, words: Sequence[re.Match[str]], start: int, end: int) ->
 
 @lru_cache(CACHED_TEXTS)
 def possible_names(text: str) -> frozenset[str]:
-    """Returns every run of words that begins like a name, in normal form: many of them are no names."""
+    """Returns, normalised, every run of words that begins with a capital or a number; many of them are no names."""
     found = (run.norm for run in word_runs(text, capital_first=True) if not run.part)
     return frozenset(norm for norm in found if len(norm) > 2 and not norm.isdigit())
 
 
 @lru_cache(CACHED_TEXTS)
 def proper_names(text: str) -> frozenset[str]:
-    """Returns the names that `find` finds in a text, folded."""
+    """Returns the names that `find` finds in a text, in lower case and without accents and punctuation."""
     (found,) = find([text[:MOST_CHARS]])
     return frozenset(name for name in map(fold, found) if len(name) > 2 and not name.isdigit())
 
@@ -408,7 +411,8 @@ def name_variants(name: str) -> frozenset[str]:
 
 
 def texts_with(names: Collection[str], texts: Mapping[str, str]) -> dict[str, list[str]]:
-    """Returns, for each folded name, the ids of the padded texts that contain it, in the order of the texts.
+    """Returns, for each folded name, the ids of the texts that contain it, in their order. The texts are folded, with a
+    space at both ends.
 
     >>> texts = {"a": fold_padded("Ada Lovelace, Ada"), "b": fold_padded("Ada!"), "c": fold_padded("Adana")}
     >>> texts_with({"ada", "ada lovelace"}, texts)

@@ -97,7 +97,7 @@ def sanitize_query(query: str, ascii: bool = False) -> str:
 
 
 def analysable(text: str) -> str:
-    """Returns the text with unspaced scripts split into characters, as the analyser needs it."""
+    """Returns the text with spaces between the characters of scripts such as Chinese, as the analyser needs it."""
     # `sub` is ten times as slow as split and join.
     return text if text.isascii() else " ".join(_UNSPACED.split(unicodedata.normalize("NFC", text)))
 
@@ -153,7 +153,7 @@ def _norm_names(*names: str) -> frozenset[str]:
 
 
 def topic_names(props: Mapping[str, Any]) -> list[str]:
-    """Returns what a text is known by: the names in its property `about`."""
+    """Returns the names that a text is about, from its property `about`: at most MOST_TOPICS, none too long."""
     about = props.get("about")
     if not isinstance(about, list):
         return []
@@ -161,7 +161,7 @@ def topic_names(props: Mapping[str, Any]) -> list[str]:
 
 
 def topics_of(props: Mapping[str, Any]) -> frozenset[str]:
-    """Returns what a text is known by, normalised: the names in its property `about`, also without "the"."""
+    """Returns the names that a text is about (property `about`), normalised, each also without a leading "the"."""
     norms = _norm_names(*topic_names(props))
     return norms | frozenset(short for norm in norms if (short := norm.removeprefix("the ")))
 
@@ -266,7 +266,9 @@ def unstemmed(text: str) -> list[str]:
 
 
 def word_beginnings(text: str) -> Iterator[str]:
-    """Yields the unfinished last word of a text, then without its last letters, which stemming may have removed."""
+    """Yields the last word of a text, which may be unfinished, then the word without its last letter, without its last
+    two, and so on: stemming may have removed these from the indexed words.
+    """
     last = (unstemmed(text) or [""])[-1]
     for start in (last[: len(last) - less] for less in range(ENDING + 1)):
         if not start or (start != last and len(start) < SHORTEST_STEM):
@@ -326,7 +328,7 @@ def is_findable(norm: str) -> bool:
 
 
 def edits(word: str) -> int:
-    """Returns how many typos are tolerated in a word."""
+    """Returns how many typos are tolerated in a word: 1, or 2 from 8 letters on."""
     return 1 if len(word) < 8 else 2
 
 
@@ -338,10 +340,9 @@ def searchable_text(name: str | None, aliases: Collection[str], text: str) -> st
 
 
 def sides_by_factor(factors: tuple[float, float]) -> list[tuple[bool | None, float]]:
-    """Returns the searches that a text search consists of, each with the factor of its scores: one of all memories, or
-    one of internal memories (True) and one of all others (False) if their factors differ.
-
-    The best of all are among the best of these two.
+    """Returns the searches into which a text search is split, each with the factor for its scores. If the factors for
+    internal memories and for all others are equal, one of all memories (None); else one of internal memories (True)
+    and one of the others (False).
 
     >>> sides_by_factor((1.0, 1.0)), sides_by_factor((1.0, 0.5))
     ([(None, 1.0)], [(True, 1.0), (False, 0.5)])
@@ -352,7 +353,7 @@ def sides_by_factor(factors: tuple[float, float]) -> list[tuple[bool | None, flo
 def top_with_ties(scores: Mapping[K, float], limit: int) -> list[tuple[float, K]]:
     """Returns (score, key) of the `limit` best and of all that tie with the last of them. Tied ones get equal scores.
 
-    A tie is measured from the best of the tied scores. Rounding could separate two equal documents.
+    Scores within the share TIE below the best of them are tied, so that rounding does not separate equal documents.
     """
     kept: list[tuple[float, K]] = []
     level = math.inf

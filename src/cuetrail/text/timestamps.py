@@ -16,7 +16,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def now_ms() -> int:
-    """Returns the current time."""
+    """Returns the current time in UTC milliseconds."""
     return time.time_ns() // 1_000_000
 
 
@@ -26,7 +26,7 @@ def since_epoch(moment: datetime) -> int:
 
 
 def utc_date(ms: int) -> str:
-    """Returns the day of a time in UTC, or the number itself if it is outside the calendar.
+    """Returns the UTC date of a time in milliseconds; the number as text if it is outside the calendar.
 
     >>> utc_date(1741046400000), utc_date(1 << 62)
     ('2025-03-04', '4611686018427387904')
@@ -38,7 +38,9 @@ def utc_date(ms: int) -> str:
 
 
 def milliseconds(text: str) -> int:
-    """Returns UTC milliseconds. A time without a zone is UTC, a date is its first millisecond. Raises InputError.
+    """Parses an ISO time or date, or a number of milliseconds, and returns UTC milliseconds. Raises InputError.
+
+    A time without a zone is UTC; a date gives its first millisecond.
 
     >>> milliseconds("2025-03-04"), milliseconds("2025-03-04T01:00+01:00"), milliseconds("1741046400000")
     (1741046400000, 1741046400000, 1741046400000)

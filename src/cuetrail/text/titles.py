@@ -61,9 +61,9 @@ _NO_VERBS = FUNCTION_WORDS - {"has", "had", "have", "can", "could", "will", "wou
 
 
 def topics_in(text: str, title: object = None) -> dict[str, Any]:
-    """Returns the properties by which a text is found: its `title`, and what it is `about`: a list of names.
+    """Returns properties read from a text: its `title`, if it has one, and the list of names that it is `about`.
 
-    The title comes first in `about`; `title` is that which a caller gives.
+    The title comes first in `about`: the argument if the caller gives one, else that of the text.
 
     >>> topics_in("Ed Wood (film)\\nEd Wood is a 1994 American film."), topics_in("Nothing here.")
     ({'title': 'Ed Wood (film)', 'about': ['Ed Wood (film)', 'Ed Wood']}, {})
@@ -124,10 +124,10 @@ def _is_abbreviation(word: str) -> bool:
 
 
 def subjects_of(text: str) -> list[str]:
-    """Returns the names of whom or what the first sentence is about: it begins with one, and a verb follows. Empty if
-    there is none.
+    """Returns the names of the person or thing that the first sentence is about: it begins with a name, and a verb
+    follows. [] if it does not.
 
-    A person with several first names also goes by the first alone; what somebody or something is "known as" counts too.
+    The name of a person is also given without middle names, and what somebody or something is "known as" is included.
     """
     line = _first_line(text)
     quoted = _QUOTED.match(line)
@@ -153,7 +153,7 @@ def subjects_of(text: str) -> list[str]:
 
 
 def _first_line(text: str) -> str:
-    """Returns the beginning of the first line, with one kind of quotes, and one space before brackets and words."""
+    """Returns the beginning of the first line, with one kind of quotes and with single spaces, also before brackets."""
     line = text[:MOST_CHARS].lstrip().partition("\n")[0].lstrip("*_")
     if "``" in line or "''" in line:
         line = line.replace("``", '"').replace("''", '"')
@@ -195,13 +195,13 @@ def _leading_name(line: str) -> tuple[str, int]:
 
 
 def _without_middle_names(name: str) -> list[str]:
-    """Returns the first and the last name of a person who has others between them."""
+    """Returns the first and the last word of a person's name of three or more words, as one name; else []."""
     words = [word for word in name.split() if word.rstrip(".") not in ("Jr", "Sr", "II", "III", "IV", "Sir", "Dame")]
     return [f"{words[0]} {words[-1]}"] if len(words) > 2 and all(word[0].isupper() for word in words) else []
 
 
 def _defined(line: str) -> list[str]:
-    """Returns the noun that a sentence defines: "The effective nuclear charge is the ..."."""
+    """Returns the noun that a sentence defines, as in "The effective nuclear charge is the ...", else []."""
     found = _NOUN.match(line)
     if found is None:
         return []

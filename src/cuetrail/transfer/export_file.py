@@ -67,7 +67,9 @@ def _write_lines(write: Callable[[str], object], store: Store, scope: Scope, vec
 def _vectors(
     store: Store, scope: Scope, space: VectorSpace, batch: Sequence[tuple[str | None, Record]]
 ) -> dict[tuple[str | None, VectorKind, str], bytes]:
-    """Returns vectors by team, kind of record and id. Each team has its own ids, so each is read separately."""
+    """Returns the stored vectors of these records by (team, kind of record, id). Two teams may use the same id, so each
+    team is read separately.
+    """
     ids: dict[tuple[str | None, VectorKind], list[str]] = {}
     for team, record in batch:
         if (meaning := vector_kind(record)) is not None:

@@ -61,7 +61,7 @@ class ImportReport:
 
 
 class _FirstErrors(list[FileError]):
-    """The first errors of an import. A hostile file may have millions, so `more` only counts the others."""
+    """A list that keeps the first MOST_ERRORS errors of an import and counts the others in `more`."""
 
     more = 0
 
@@ -147,7 +147,9 @@ def _import_own(target: Target, path: Path, errors: list[FileError], progress: P
 
 
 def _completed(target: Target, records: Iterator[Record]) -> Iterator[Record]:
-    """Yields other systems' records with missing times filled in, and existing nodes in place of placeholders."""
+    """Yields records of other systems with missing times filled in. A placeholder, which the file only names, is
+    replaced by the stored node with its id.
+    """
     while batch := list(islice(records, RECORDS_AT_ONCE)):
         known = target.store.get(target.scope, [record.id for record in batch if isinstance(record, Node)])
         for record in batch:
@@ -165,7 +167,7 @@ def _completed(target: Target, records: Iterator[Record]) -> Iterator[Record]:
 
 
 def _timed(node: Node, known: Node | None, now: int) -> Node:
-    """Returns the node with the times that the file states, else those it has here, else `now`."""
+    """Returns the node with the times that the file states, else those of the stored node `known`, else `now`."""
     if known is None:
         known = replace(node, at=now, created=now, updated=node.created or now)
     elif (known.name, known.text) != (node.name, node.text):
@@ -212,7 +214,7 @@ def _import_lines(
 
 
 def _batch(lines: Iterator[ExportLine]) -> list[ExportLine]:
-    """Returns the next lines to write at once: few if they are long."""
+    """Returns the next lines to write in one step: at most RECORDS_AT_ONCE, and about CHARS_AT_ONCE characters."""
     found, size = list[ExportLine](), 0
     for line in lines:
         found.append(line)
@@ -244,10 +246,10 @@ def _at_line(line: ExportLine) -> str:
 
 
 def _without_new_dreams(target: Target, lines: Iterator[ExportLine], skipped: set[str]) -> Iterator[ExportLine]:
-    """Yields the lines without summaries, keywords and tags that dreams made and that are not stored here.
+    """Yields the lines without summaries, keywords and tags that dreams made elsewhere and that are not stored here.
 
-    They may be made of forgotten texts, and single words match no tombstone. The next dream makes them anew of the
-    texts that are here. Adds the ids of storylines that are left out to `skipped`.
+    These may be made of texts that were forgotten here, and single words match no tombstone. The next dream makes them
+    again from the texts of this memory. Adds the ids of storylines that are left out to `skipped`.
     """
     while some := _batch(lines):
         stored = target.store.get(target.scope, [line.record.id for line in some if isinstance(line.record, Node)])
@@ -264,7 +266,7 @@ def _without_new_dreams(target: Target, lines: Iterator[ExportLine], skipped: se
 
 
 def _with_dreams_of(node: Node, stored: Node | None) -> Node:
-    """Returns the node with only that dream output that is stored here."""
+    """Returns the node without tags, summary and keywords from dreams, except those that the stored node has."""
     props, tags = node.props, node.tag_details
     if node.kind == "source":
         here = {} if stored is None else {name: stored.props[name] for name in DREAM_PROPS if name in stored.props}
@@ -280,7 +282,9 @@ def _announce(target: Target, teams: Iterable[str | None]) -> None:
 
 
 def _redact(line: ExportLine, redacted: Mapping[str, str]) -> ExportLine:
-    """Returns the line without sentences that were forgotten here, and then without its vector."""
+    """Returns the line with the remaining text of its node, without a vector, if `redacted` has one for it; else the
+    line itself. `redacted` maps node ids to texts without forgotten sentences.
+    """
     if isinstance(line.record, Node) and (text := redacted.get(line.record.id)):
         return replace(line, record=shortened(line.record, text), vector=None)
     return line
@@ -300,7 +304,7 @@ def _known(target: Target, lines: Sequence[ExportLine]) -> _Known:
 
 
 def _counters(record: Record, known: _Known) -> Iterator[str]:
-    """Yields the fields of an ImportReport that count this record."""
+    """Yields the names of the fields of an ImportReport that count this record."""
     yield "records"
     if isinstance(record, Node | Edge | Fact):
         yield {Node: "nodes", Edge: "edges", Fact: "facts"}[type(record)]
@@ -332,7 +336,7 @@ def _needs_any(record: Record, ids: set[str]) -> bool:
 
 
 def _write_all(target: Target, lines: Sequence[ExportLine], path: str, errors: list[FileError]) -> list[ExportLine]:
-    """Writes lines by team, nodes first: an edge may connect nodes of two teams.
+    """Writes lines, one team after another; nodes of all teams come first, because edges may connect two teams.
 
     Returns the lines that could not be written and adds the reasons to `errors`.
     """
@@ -375,7 +379,8 @@ def _partition(target: Target, team: str | None) -> Scope:
 
 
 def _move_contested_facts(target: Target, scope: Scope, batch: Batch) -> None:
-    """Moves facts that may conflict with stored ones from `facts` to `stated`, so that the engine resolves conflicts.
+    """Moves facts that may conflict with stored ones from `batch.facts` to `batch.stated`: the engine fits these into
+    the stored ones.
 
     These are other values of a single-valued predicate, and the same fact stated at another time. All other facts are
     stored unchanged, with their history.

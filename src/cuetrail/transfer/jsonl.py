@@ -48,7 +48,7 @@ class ExportLine:
 
 
 def header(space: VectorSpace | None = None) -> str:
-    """Returns the first line of an export. `space` is given if it has vectors."""
+    """Returns the first line of an export. `space` is the vector space of its vectors, None if it has none."""
     vectors = {} if space is None else {"vectors": {"model": space.model, "dim": space.dim}}
     return json.dumps({"cuetrail": FORMAT, **vectors}) + "\n"
 
@@ -69,7 +69,7 @@ def read_header(raw: bytes, path: str) -> VectorSpace | None:
 
 
 def dump_line(team: str | None, record: Record, vector: bytes | None = None) -> str:
-    """Returns one record as a line."""
+    """Returns one record as a line of JSON."""
     plain = _plain(record)
     line: dict[str, Any] = {_EDGE_TYPE if name == "type" else name: value for name, value in plain.items()}
     line["type"] = _NAMES[type(record)]
@@ -100,7 +100,7 @@ MOST_LINE_BYTES = 64_000_000
 
 
 def short_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yields the lines of a file; of one that is too long, only so much that it is seen to be."""
+    """Yields the lines of a file. A line over MOST_LINE_BYTES is cut to one byte more, and the rest is skipped."""
     while line := file.readline(MOST_LINE_BYTES + 1):
         yield line
         rest = line if len(line) > MOST_LINE_BYTES else b""

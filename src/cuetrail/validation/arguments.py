@@ -62,7 +62,7 @@ class RecallOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A test for a value, and in words what passes it."""
+    """A test for values (`fits`), and a description of the values that pass it (`what`)."""
 
     fits: Callable[[Any], bool]
     what: str
@@ -241,7 +241,7 @@ def check(name: str, value: object) -> None:
 
 
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
-    """Returns the verb with checks of its arguments. None passes if it is the default.
+    """Decorator: returns the verb with a check of each argument by RULES. None passes if it is the default.
 
     The verb then raises InputError for a wrong argument, and for a path that the system cannot open.
     """
@@ -341,7 +341,9 @@ def make_where(
 
 
 def _filter(field: str, given: Iterable[str], stored: Callable[[Sequence[str]], tuple[str, ...]]) -> tuple[str, ...]:
-    """Returns the words of a filter in stored form. A filter of nothing would find everything, so it is refused."""
+    """Returns the words of a filter in stored form. Raises InputError if words are given and none is left of them: an
+    empty filter would let everything pass.
+    """
     asked = words(field, given)
     found = stored(asked)
     if asked and not found:

@@ -140,7 +140,7 @@ def make_ties(given: Mapping[str, Any] | None, now: int) -> EdgeFilter:
 
 
 class NarrativeSettings(NamedTuple):
-    """The arguments of `recipes.narrative`."""
+    """The arguments of `recipes.narrative`, which finds entities and tells the facts about them."""
 
     anchors: int
     hops: int
@@ -171,12 +171,12 @@ def make_narrative_settings(
 def make_traversal_filter(
     direction: Direction, filters: Mapping[str, Any] | None, where: Where, now: int
 ) -> TraversalFilter:
-    """Returns which edges a traversal follows. Raises InputError."""
+    """Returns which edges a traversal follows and which nodes it may reach. Raises InputError."""
     return TraversalFilter(chosen("direction", direction, get_args(Direction)), make_ties(filters, now), where)
 
 
 def make_page(where: Where, provenance: Provenance | None, limit: int, after: str | None) -> PageRequest:
-    """Returns the page of a timeline that follows the position `after`. Raises InputError."""
+    """Returns the request for the page of a timeline that follows the position `after`. Raises InputError."""
     if limit < 1:
         raise InputError("limit must be at least 1: nothing could be listed otherwise")
     parts = None if after is None else _POSITION.fullmatch(after)
@@ -236,7 +236,7 @@ def make_query_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def make_flow(max_depth: int, max_branches: int, min_activation: float, tag_sim_floor: float, claim: Claim) -> Flow:
-    """Returns how energy flows. Raises InputError for numbers out of range."""
+    """Returns the limits of an activation. Raises InputError for numbers out of range."""
     for name, count in (("max_depth", max_depth), ("max_branches", max_branches)):
         if count < 0:
             raise InputError(f"{name} must be 0 or more, not {count}")
@@ -246,7 +246,7 @@ def make_flow(max_depth: int, max_branches: int, min_activation: float, tag_sim_
 
 
 def make_seeding(limit: int, text_weight: float, vector_weight: float) -> Seeding:
-    """Returns how a query finds seeds. Raises InputError for weights out of range."""
+    """Returns how a query finds nodes to start from. Raises InputError for weights out of range, or if both are 0."""
     check_share("text_weight", text_weight)
     check_share("vector_weight", vector_weight)
     if not text_weight and not vector_weight:

@@ -54,7 +54,7 @@ def make_props(given: Any) -> dict[str, Any]:
 
 
 def ready_record(record: Record) -> Record:
-    """Returns the record with its words in their stored form. Raises InputError for a field that breaks its rule."""
+    """Returns the record with tags, kinds and the like in stored form. Raises InputError if a field breaks a rule."""
     if isinstance(record, Node):
         return ready_node(record)
     if isinstance(record, Edge):
@@ -74,7 +74,7 @@ def ready_record(record: Record) -> Record:
 
 
 def ready_node(node: Node) -> Node:
-    """Returns a node with its words in their stored form. Raises InputError for a field that breaks its rule."""
+    """Returns the node with tags, buckets and kind in stored form. Raises InputError if a field breaks a rule."""
     _check_texts(node)
     _check_times(
         at=node.at, created=node.created, updated=node.updated, valid_from=node.valid_from, valid_until=node.valid_until
@@ -173,7 +173,7 @@ def _check_texts(record: Record) -> None:
 
 
 def find_faulty(store: Store) -> list[Finding]:
-    """Returns the stored records of all users that break a rule, as an older version of cuetrail let in."""
+    """Returns a finding for each stored record, of any user, that breaks a rule. Older releases checked fewer rules."""
     found: list[Finding] = []
     more = 0
     with store.whole_view() as view:

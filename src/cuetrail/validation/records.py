@@ -59,7 +59,10 @@ _node = maker(Node, *_GIVEN, "life", "created", "updated")
 
 
 def make_node(item: str | Mapping[str, Any], now: int) -> Node:
-    """Returns a node from a text or from the arguments of `Memory.add`; an argument that is None is not given."""
+    """Returns a node made from a text or from the arguments of `Memory.add`; None counts as not given.
+
+    Raises InputError for an argument that is not valid.
+    """
     fields: Any = item
     if isinstance(item, str):
         fields = {"text": item}
@@ -113,9 +116,9 @@ def _position(seq: Any, source: str | None) -> int:
 
 
 def _known_by(props: dict[str, Any], kind: str, name: str | None, text: str) -> dict[str, Any]:
-    """Returns the properties of a text without a name, with its title and the names of what it is about.
+    """Returns the properties; for an atom without a name, with the title of its text and the names it is about.
 
-    Properties that are given stay. A turn of a conversation is by somebody, but not about them.
+    Given properties win. For a turn of a conversation nothing is added: it begins with its speaker, not its topic.
     """
     if kind != "atom" or name is not None or "about" in props:
         return props
@@ -125,7 +128,10 @@ def _known_by(props: dict[str, Any], kind: str, name: str | None, text: str) -> 
 
 
 def _life(retention: Any, confidence: Any) -> Life:
-    """Returns how a new node fades: the shared default object unless something else is given. Raises InputError."""
+    """Returns the life (salience, confidence, retention) of a new node: the shared default unless arguments differ.
+
+    Raises InputError.
+    """
     if retention in (None, "decay") and confidence in (None, 1.0) and not isinstance(confidence, bool):
         return NEW_LIFE
     if retention is not None and retention not in RETENTIONS:
@@ -245,7 +251,9 @@ def make_fact(
 def make_note(
     target: str, text: str, expires: int | str | None, now: int, on: Literal["node", "edge"] = "node"
 ) -> Note:
-    """Returns a note on the node or the edge `target`. Raises InputError for an empty text."""
+    """Returns a note on the node or edge `target`. `expires` is a time, or a key of TERMS, counted from `now`. Raises
+    InputError for an empty text.
+    """
     said = clean(text)
     if not said.strip():
         raise InputError("there is nothing to note: give a text")

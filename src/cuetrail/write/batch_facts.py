@@ -55,9 +55,9 @@ MOST_CHECKED = 100
 
 
 def take_over_facts(store: Store, scope: Scope, batch: Batch, arriving: Iterable[Node]) -> None:
-    """Makes arriving nodes the successors of entities that a rule made and that have the same name.
+    """Adds to `batch.successors`: each arriving node takes over the facts of entities with its name that a rule made.
 
-    A node that a user adds also succeeds an entity of that name that has nothing but its name.
+    These entities are removed. So is an entity that a user made and that has nothing but the name.
     """
     made = (node for node in arriving if node.kind != "atom" and "found" not in node.props)
     by_norm = {norm: node for node in made for norm in norms_of(node)}
@@ -71,7 +71,7 @@ def take_over_facts(store: Store, scope: Scope, batch: Batch, arriving: Iterable
 
 
 def _is_replaced_by(node: Node, successor: Node) -> bool:
-    """True if a node exists only for its facts, and these belong to `successor`, which has its name.
+    """True if a node exists only for its facts, and `successor`, which has the same name, takes them over.
 
     Such a node was made by a rule, or by a user who stated a fact before saying what its subject is. A note replaces
     only the former: it may be about what the user means.
@@ -83,7 +83,7 @@ def _is_replaced_by(node: Node, successor: Node) -> bool:
 
 
 def keep_facts_of_removed_notes(store: Store, scope: Scope, batch: Batch, now: int) -> None:
-    """Passes the facts about notes that a batch removes to another node of that name, or to an entity made for them.
+    """Changes a batch so that facts about the notes it removes pass to another node of that name, or to a new entity.
 
     The facts that others stated about a deleted file stay; those that the file itself stated are history.
     """
@@ -99,7 +99,10 @@ def keep_facts_of_removed_notes(store: Store, scope: Scope, batch: Batch, now: i
 
 
 def facts_outliving_forgotten(store: Store, scope: Scope, leaving: Sequence[Node], now: int) -> Batch:
-    """Returns a batch that passes others' facts about notes on, before the notes are forgotten with their files."""
+    """Returns a batch that moves facts about notes, stated by other texts, to other nodes with the names of the notes.
+
+    It is written before the notes in `leaving` are forgotten with their files.
+    """
     notes = [node for node in leaving if node.kind == "source" and node.name]
     removal = Batch(remove_nodes=[node.id for node in leaving])
     successors = _successors_of(store, scope, notes, removal, now, own_facts=False) if notes else {}
@@ -108,14 +111,14 @@ def facts_outliving_forgotten(store: Store, scope: Scope, leaving: Sequence[Node
 
 
 def _made_for_facts(nodes: Iterable[Node]) -> dict[str, Node]:
-    """Returns, by id, those of the nodes that a rule made, marked as made for a fact."""
+    """Returns, by id, those of the nodes that a rule made, with properties that mark them as made for a fact."""
     return {node.id: replace(node, props=MADE_FOR_A_FACT) for node in nodes if "found" in node.props}
 
 
 def _successors_of(
     store: Store, scope: Scope, notes: Sequence[Node], batch: Batch, now: int, own_facts: bool = True
 ) -> dict[str, Node]:
-    """Returns, by note id, the node that takes over the facts of each note that goes.
+    """Returns, by note id, the node that takes over the facts about each of these notes, which are to be removed.
 
     That is another node of the user's with that name in the same partition, else a new entity. A note has none if
     nothing is stated about it, or if only its own file states something and another note has its name; without
@@ -146,7 +149,7 @@ def _namesake(note: Node, nodes: Iterable[Node], scope: Scope) -> Node | None:
 
 
 def entity_for(name: str, now: int) -> Node:
-    """Returns a new entity that exists to have a fact stated about it."""
+    """Returns a new node that exists only as the subject of facts: a person if the name is "user", else an entity."""
     norm = norm_name(name)
     kind = "person" if norm == USER else "entity"
     return Node(named_node_id(kind, norm), kind, name, at=now, props=MADE_FOR_A_FACT, created=now, updated=now)
@@ -197,7 +200,9 @@ def is_own_voice(file: Node) -> bool:
 
 
 def extract_facts(store: Store, scope: Scope, batch: Batch, removed: Sequence[str], read: FactReader, now: int) -> None:
-    """Adds to the batch the facts that its texts state, and the end of facts whose texts are `removed`."""
+    """Adds to the batch the facts that `read` finds in its texts and frontmatter, and the retraction of facts whose
+    texts are `removed` (ids) or no longer state them.
+    """
     nodes = {node.id: node for node in batch.nodes}
     passages = passages_of(store, scope, batch.nodes)
     found = list(zip(passages, read(passages), strict=True)) if passages else []
@@ -210,7 +215,7 @@ def extract_facts(store: Store, scope: Scope, batch: Batch, removed: Sequence[st
 
 
 def _fields(file: Node) -> list[Triple]:
-    """Returns the facts that the frontmatter of a note states."""
+    """Returns the triples that the frontmatter of a note states; [] for other files and in quarantine."""
     if file.provenance == "quarantine" or file.props.get("format") != "note":
         return []
     # Properties that people put on the node of a file are not the file's.
@@ -220,7 +225,9 @@ def _fields(file: Node) -> list[Triple]:
 
 
 def _retract(store: Store, scope: Scope, batch: Batch, refs: Sequence[str], now: int) -> None:
-    """Retracts the facts read from texts that go, or from fields that changed, unless the batch states them again."""
+    """Adds to the batch the retraction of the facts that were read from the texts `refs` (ids), unless the batch states
+    them again.
+    """
     if not refs:
         return
     restated: dict[Hashable, list[str | None]] = {}
@@ -240,7 +247,10 @@ def _retract(store: Store, scope: Scope, batch: Batch, refs: Sequence[str], now:
 
 
 def _surviving(facts: Sequence[Fact], restated: Sequence[str | None], successors: Mapping[str, str]) -> set[str | None]:
-    """Returns the removed texts whose statement lives on: as many as there are texts that state it again."""
+    """Returns the ids of the texts whose statement is not retracted: as many as there are texts that state it again.
+
+    `facts` are one statement read from several texts, `restated` the ids of the texts that state it now.
+    """
 
     def rank(fact: Fact) -> tuple[bool, bool, bool]:
         ref = fact.source_ref or ""
@@ -251,7 +261,9 @@ def _surviving(facts: Sequence[Fact], restated: Sequence[str | None], successors
 
 
 def _statements(one: Stated) -> Iterator[Hashable]:
-    """Yields subject, predicate and value of a fact; also with a text as its value, as an earlier one may have it."""
+    """Yields subject, predicate and value of a fact. If the value is a node, also with its words as a literal value,
+    because an earlier fact may have been stored like that.
+    """
     yield one.fact.subject, one.fact.predicate, value_of(one.fact)
     if one.words is not None:
         yield one.fact.subject, one.fact.predicate, (None, norm_name(one.words))
@@ -298,7 +310,7 @@ class _Extraction:
         return self.made
 
     def _look_up(self, norms: set[str]) -> None:
-        """Finds the nodes with these names, in the memory and in the batch."""
+        """Looks up the nodes with these names, in the memory and in the batch, and stores their ids by name."""
         named = self.store.named(self.scope, sorted(norms))
         every = self.store.get(self.scope, sorted({id_ for ids in named.values() for id_ in ids}))
         for norm, ids in named.items():
@@ -314,7 +326,9 @@ class _Extraction:
                 self._use(norm, replace(node, owner=self.scope.user, team=self.scope.share))
 
     def _use(self, norm: str, node: Node) -> None:
-        """Uses a node for a name. A shared-name entity is kept from now on, even if the name is no longer shared."""
+        """Stores a node as the meaning of a name, unless the name has one. Marks a shared-name entity as made for a
+        fact, so that it stays when the name is no longer shared.
+        """
         self.ids.setdefault(norm, node.id)
         if is_shared_name(node) and (node.owner, node.team) == (self.scope.user, self.scope.share):
             self.batch.nodes = [one for one in self.batch.nodes if one.id != node.id]
@@ -333,7 +347,7 @@ class _Extraction:
         return self.ids[norm]
 
     def _near(self, name: str) -> Resolved | None:
-        """Returns the entity with a very similar name that is not removed; None if the name is ambiguous."""
+        """Returns the entity with a very similar name; None if there is none, it is removed, or several match."""
         try:
             near = resolve_entity(self.store, self.scope, name)
         except InputError:

@@ -46,7 +46,9 @@ MOST = 10_000
 
 
 def ordered(src: Node, dst: Node) -> tuple[Node, Node, str]:
-    """Returns both ends in the order of KINDS, and the kind of edge. Raises InputError for kinds that cannot relate."""
+    """Returns both ends in the order of KINDS, and the kind of edge. Raises InputError if nodes of these kinds have no
+    relationships.
+    """
     for one, other in ((src, dst), (dst, src)):
         if (one.kind, other.kind) in KINDS:
             return one, other, KINDS[one.kind, other.kind]
@@ -60,12 +62,12 @@ def ordered(src: Node, dst: Node) -> tuple[Node, Node, str]:
 def related(
     store: Store, scope: Scope, src: Node, dst: Node, stated: Edge, given: Mapping[str, Any], now: int
 ) -> tuple[Edge, list[Edge]]:
-    """Returns the relationship of two nodes as it is from now on, and the edges to write for that.
+    """Returns the relationship of two nodes as it is from now on, and the edges to write for that. Raises InputError.
 
     `stated` is the new statement as an edge, `given` the arguments it was made from; one that is None keeps the value
     of the relationship that holds. If the statement contradicts that relationship, the old one is closed and a new one
     begins. It ends when a later relationship that is already stated begins. A statement about the past closes an open
-    relationship that says the same; otherwise it is history at once and closes nothing.
+    relationship that says the same; otherwise it becomes a relationship that has ended, and nothing is closed.
     """
     if src.id == dst.id:
         raise InputError(f"{src.id!r} cannot be related to itself: name two nodes")
@@ -112,7 +114,7 @@ def _end(edge: Edge) -> float:
 
 
 def _restated(new: Edge, old: Edge, given: Mapping[str, Any]) -> Edge:
-    """Returns the new statement under the old one's id, with the old values where it gives none."""
+    """Returns the new statement with the id of the old one, and with the old value of each field it does not give."""
     empty = (None, "", ())
     old_values = {n: getattr(old, n) for n in CARRIED_OVER if given[n] is None or getattr(new, n) in empty}
     return replace(new, **old_values, id=old.id)
@@ -131,7 +133,9 @@ def _same_past(new: Edge, between: Sequence[Edge], now: int) -> Edge | None:
 
 
 def _postponed(one: Edge, edge: Edge, now: int) -> Edge:
-    """Returns a later relationship moved behind the end of `edge`; one that would end before that becomes empty."""
+    """Returns the relationship `one` with its start moved to the end of `edge`. If it ends before that, its time span
+    becomes empty: it ends when it starts.
+    """
     if _end(one) <= _end(edge):
         return replace(one, valid_until=one.valid_from, updated=now)
     return replace(one, valid_from=edge.valid_until, updated=now)
@@ -154,7 +158,7 @@ def _folded(value: object) -> object:
 
 
 def _holding(edges: Sequence[Edge], at: int) -> Edge | None:
-    """Returns the newest relationship that holds at a time."""
+    """Returns the newest of the relationships that are valid at a time; None if none is."""
     return max((edge for edge in edges if _start(edge) <= at < _end(edge)), key=_newest, default=None)
 
 
@@ -184,7 +188,10 @@ def write_edges(session: Session, edges: Sequence[Edge], now: int) -> None:
 
 
 def relate(session: Session, src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:
-    """Writes how two people, concepts or entities stand to each other; returns that relationship as stored."""
+    """Writes the relationship of two people, concepts or entities, given by id or name; returns it as stored.
+
+    Raises NotFound for an unknown node, InputError for other kinds of nodes.
+    """
     store, scope = session.store, session.scope
     ids = [require_node(store, scope, src), require_node(store, scope, dst)]
     nodes = store.get(scope, ids)

@@ -25,7 +25,7 @@ from cuetrail.write.pipeline import adopt, write
 def state_fact(
     session: Session, subject: str, predicate: str, object_: str, kind: str | None, given: Mapping[str, Any], now: int
 ) -> Fact:
-    """Writes a fact, and its subject if that is unknown; returns the fact as it now stands in its timeline.
+    """Writes a fact, and its subject if that is unknown; returns the fact as stored, with the times it is valid.
 
     Raises InputError for an ambiguous name, and Forgotten if the subject or the value was forgotten.
     """
@@ -54,7 +54,7 @@ def state_fact(
 
 
 def _with_kind(session: Session, id_: str, kind: str | None, adopted: list[Node]) -> list[Node]:
-    """Returns the node with its new kind if it had none of its own, and removes it from `adopted`; else []."""
+    """Returns [the node with the given kind] if its kind is UNTYPED, and removes the node from `adopted`; else []."""
     here = [*adopted, *own_nodes(session.store, session.scope, [id_]).get(session.scope, [])]
     found = next((node for node in here if node.id == id_), None)
     if found is None or kind in (None, UNTYPED) or found.kind != UNTYPED:
@@ -72,11 +72,11 @@ def _unarchive(session: Session, fact: Fact, now: int) -> None:
 
 
 def _as_stored(session: Session, fact: Fact) -> Fact:
-    """Returns the fact as it stands in its timeline: it may have ended at once, or have been there before."""
+    """Returns the stored form of a fact that was just written: it may have ended at once, or have existed before."""
     found = facts_by_id(session.store, session.scope, [fact.id]).get(fact.id)
     if found is not None and holds(found, begins(fact)):
         return found
-    # The one just stated if it holds, else the one it became.
+    # Of the facts with the same content one that holds, else the one just stated.
     return min(
         _same(session, fact),
         key=lambda f: (not holds(f, begins(fact)), f.created != fact.created, f.id != fact.id),
@@ -91,9 +91,10 @@ def _same(session: Session, fact: Fact) -> list[Fact]:
 
 
 def judge_fact(session: Session, id_: str, status: Literal["confirmed", "retracted"], now: int) -> Fact:
-    """Confirms or retracts a fact and returns it as it is then.
+    """Confirms or retracts a fact and returns it as stored then.
 
-    Raises NotFound if it is missing or a teammate's, InputError if it is retracted, or superseded and to be confirmed.
+    Raises NotFound if the fact is missing or a teammate's; InputError if it was retracted before, or if a superseded
+    fact is to be confirmed.
     """
     store, scope = session.store, session.scope
     fact = facts_by_id(store, scope, [id_]).get(id_)
@@ -109,7 +110,9 @@ def judge_fact(session: Session, id_: str, status: Literal["confirmed", "retract
 
 
 def _remainder(session: Session, fact: Fact) -> Fact:
-    """Returns the last stretch that is left of a statement, after retracting removed the stretch with its id."""
+    """Returns the latest remaining period of a statement after the record with the fact's id was removed; the fact
+    itself if none remains.
+    """
     same = _same(session, fact)
     left = [f for f in same if (f.created, f.source_ref) == (fact.created, fact.source_ref)]
     return max(left, key=until, default=fact)

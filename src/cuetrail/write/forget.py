@@ -36,12 +36,12 @@ WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """The nodes that `forget` removes: those that were `meant`, and their `copies`.
+    """The nodes that `forget` removes: those that the caller chose (`meant`), and their `copies`.
 
     `common` are examples of boilerplate in a forgotten file, which stays elsewhere. `id_only` are the ids of nodes that
-    are removed without a tombstone for their words, `shared` the bare words of paragraphs that leave none, because
-    other files contain them too. `subjects` are the ids that were named themselves: every fact about them goes. Of
-    other notes only the facts that their own files state go.
+    are removed without a tombstone for their words; `shared` are paragraphs, as bare words, that get no tombstone
+    because other files contain them too. `subjects` are the ids that the caller named: every fact about them is
+    removed. Of other notes only the facts that their own files state are removed.
     """
 
     meant: tuple[Node, ...]
@@ -97,7 +97,9 @@ def is_heading(node: Node) -> bool:
 
 
 def _boilerplate(texts: Sequence[Node], copies: Sequence[Node]) -> set[str]:
-    """Returns the bare words of those texts that at least BOILERPLATE_FILES other files contain too."""
+    """Returns, as bare words, those of the texts of which at least BOILERPLATE_FILES other files have a copy. A file
+    with copies of more than half of the texts is not counted: it is a copy of the whole.
+    """
     own = {bare_words(node) for node in texts}
     where: dict[str, set[str | None]] = defaultdict(set)
     for node in copies:
@@ -109,9 +111,9 @@ def _boilerplate(texts: Sequence[Node], copies: Sequence[Node]) -> set[str]:
 
 
 def _shared_paragraphs(session: Session, texts: Sequence[Node], meant: Collection[str]) -> frozenset[str]:
-    """Returns the bare words of those paragraphs of these passages that BOILERPLATE_FILES other files contain.
+    """Returns those paragraphs of these passages, as bare words, that at least BOILERPLATE_FILES other files contain.
 
-    Only short ones are looked for, since boilerplate is short, and only so many.
+    Looks only for the first BOILERPLATE_SEARCHES paragraphs of at most BOILERPLATE_CHARS characters.
     """
     found: set[str] = set()
     blocks = {one for node in texts for one in (paragraphs(node.text) if "\n\n" in node.text else ())}
@@ -129,7 +131,7 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
     """Removes these nodes for good and returns the ids that existed. All go in one transaction, or none.
 
     In the same transaction, near duplicates are grouped anew, links to the nodes end, and summaries that dreams made of
-    them are removed. Raises MirrorError if a mirror could not follow: the nodes are forgotten nevertheless.
+    them are removed. Raises MirrorError if a mirror was not updated: the nodes are forgotten nevertheless.
     """
     store, scope, vectors = session.store, session.scope, session.vectors
     ids, id_only = doomed.ids, doomed.id_only

@@ -23,16 +23,16 @@ FEWEST_SHARING = 2
 
 
 def via(norm: str) -> str:
-    """Returns the mark of the edges made through a name."""
+    """Returns the value of `via` in edges that were made because a text contains this normalised name."""
     return f"name:{norm}"
 
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """The changes to links and names that a batch brings.
+    """The changes that a batch makes to links (names and wikilinks in texts) and to the names of nodes.
 
-    Atoms get `links` and lose those that `ended`; `arriving` are named nodes, new or changed; `leaving` are the ids of
-    nodes that are removed.
+    `links` are added, `ended` links are removed. `arriving` are nodes with a name that are new or changed, `leaving`
+    the ids of nodes that are removed.
     """
 
     links: Sequence[Link] = ()
@@ -45,7 +45,9 @@ NO_LINK_CHANGE = LinkChange()
 
 
 def resolve_links(store: Store, scope: Scope, change: LinkChange, batch: Batch, now: int) -> None:
-    """Adds to the batch the edges and entities that the change makes, and the removal of those that it ends."""
+    """Adds to the batch the edges that the change makes necessary, the entities for names that two atoms share, and the
+    removal of edges and entities that it makes obsolete.
+    """
     gone = set(change.leaving)
     new_links: dict[str, list[Link]] = {}
     for link in change.links:
@@ -89,7 +91,7 @@ class _Names:
     partition: tuple[str, str | None]
 
     def target(self, norm: str) -> Node | None:
-        """Returns the node that links with this name lead to; not an entity made because atoms share the name."""
+        """Returns the node that links with this name lead to; None if only an entity for the shared name exists."""
         staying = (id_ for id_ in self.named.get(norm, ()) if id_ not in self.outdated)
         return link_target(self.nodes[id_] for id_ in (*staying, *self.arriving.get(norm, ())))
 
@@ -106,7 +108,7 @@ class _Names:
         return found
 
     def entity(self, norm: str) -> Node | None:
-        """Returns the entity that was made for this shared name in the partition that is written to."""
+        """Returns the entity made for this shared name in the partition that is written to; None if there is none."""
         id_ = entity_id(norm)
         node = self.nodes.get(id_) if id_ in self.named.get(norm, ()) else None
         in_partition = node is not None and is_shared_name(node) and (node.owner, node.team) == self.partition
@@ -131,7 +133,7 @@ def _renamed(store: Store, scope: Scope, nodes: Iterable[Node]) -> dict[str, set
 def _rebuild(
     store: Store, scope: Scope, change: LinkChange, names: _Names, norms: Sequence[str], batch: Batch, now: int
 ) -> None:
-    """Makes all edges of these names anew, and removes those that no longer hold."""
+    """Computes all edges of these names and adds the difference to the batch: new edges, and edges to remove."""
     stored = store.links(scope, norms, "name")
     present = store.edges(scope, [via(norm) for norm in norms], "via")
     gone = set(change.leaving)

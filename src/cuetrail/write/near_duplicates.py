@@ -35,7 +35,7 @@ _NO_HASHES: Hashes = {}
 
 
 def without_borrowed(node: Node) -> Node:
-    """Returns the node without the tags and buckets borrowed from near duplicates, and without the note of them."""
+    """Returns the node without the tags and buckets copied from near duplicates, and without the list of them."""
     borrowed = node.props.get(BORROWED)
     # The frontmatter of a note may have a field of this name.
     if not isinstance(borrowed, dict):
@@ -57,9 +57,10 @@ def regroup(
     relabelled: Collection[Node] = (),
     leaving: Collection[Node] = (),
 ) -> int:
-    """Adds to a batch the nodes whose borrowed labels change. Returns how many new and relabelled ones are near others.
+    """Adds to a batch the nodes whose borrowed tags and buckets change, that is those copied from near duplicates.
 
-    `relabelled` are stored atoms of the batch whose own tags or buckets changed; `leaving` are removed by it.
+    `relabelled` are stored atoms of the batch whose own tags or buckets changed; `leaving` are atoms that it removes.
+    Returns how many of the new and relabelled atoms have a near duplicate.
     """
     arriving = {node.id: node.simhash for node in (*new, *relabelled) if node.simhash is not None}
     gone = {node.id: node.simhash for node in leaving if node.simhash is not None}
@@ -71,7 +72,9 @@ def regroup(
 
 
 class _Neighbours:
-    """The atoms near a hash, before a batch and after it. Reads each band once from the store."""
+    """Finds the atoms whose SimHash is near a given one, before and after a batch. Each band of hashes is read once; a
+    band holds the atoms that have one part of their hash in common.
+    """
 
     def __init__(self, store: Store, scope: Scope, arriving: Hashes, gone: Hashes) -> None:
         self._store = store
@@ -86,7 +89,7 @@ class _Neighbours:
         self._found: dict[tuple[int, bool], Hashes] = {}
 
     def affected(self) -> Hashes:
-        """Returns the atoms whose partners may change with the batch."""
+        """Returns the SimHashes, by id, of the atoms whose near duplicates may change with the batch."""
         gone = set(self._gone.values())
         centres = gone | set(self._arriving.values())
         self._read(centres)
@@ -118,7 +121,9 @@ class _Neighbours:
         return {id_: [other for other in sharing.get(hash_, ()) if other != id_] for id_, hash_ in affected.items()}
 
     def near(self, hash_: int, before: bool = False) -> Hashes:
-        """Returns the atoms near a hash, including those with the same hash. Its bands must have been read."""
+        """Returns the atoms near a hash or with the same hash, after the batch or `before` it. Reads nothing: the bands
+        of the hash must have been read.
+        """
         if (hash_, before) not in self._found:
             self._found[hash_, before] = {
                 id_: other
@@ -161,7 +166,7 @@ def _by_band(hashes: Hashes) -> dict[Band, dict[str, int]]:
 
 
 def _share(store: Store, scope: Scope, batch: Batch, partners: Mapping[str, Sequence[str]]) -> None:
-    """Replaces the borrowed labels of atoms by those of their present partners."""
+    """Replaces, in the batch, the copied tags and buckets of atoms by those of their near duplicates in `partners`."""
     nodes = {node.id: node for node in batch.nodes}
     wanted = partners.keys() | {other for others in partners.values() for other in others}
     known = store.get(scope, sorted(wanted - nodes.keys())) | {id_: nodes[id_] for id_ in wanted if id_ in nodes}
@@ -181,7 +186,7 @@ def _is_copied(tag: Tag) -> bool:
 
 
 def _borrowing(node: Node, duplicates: Sequence[Node]) -> Node:
-    """Returns the node with the duplicates' tags and buckets after its own."""
+    """Returns the node with the duplicates' tags and buckets after its own, and a property that lists these copies."""
     copied = {tag.name: tag for duplicate in reversed(duplicates) for tag in duplicate.tag_details if _is_copied(tag)}
     tags = [Tag(name, copied[name].display, "infected") for name in sorted(copied.keys() - set(node.tags))]
     buckets = sorted({bucket for duplicate in duplicates for bucket in duplicate.buckets} - set(node.buckets))

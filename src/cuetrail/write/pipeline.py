@@ -92,7 +92,7 @@ def _extract_with_model(
 
 
 def follow_up(session: Session, notices: tuple[str, ...], progress: Progress | None) -> tuple[str, ...]:
-    """Brings indexes and mirrors up to date after files were taken in. Returns the notices, and any new ones."""
+    """Brings indexes and mirrors up to date after an ingest or import. Returns the notices, and any new ones."""
     session.store.refresh(progress)
     followed = sync_registered(session.store, session.scope, session.home, progress)
     return session.with_notice((*notices, *followed.problems, *followed.ended))
@@ -116,7 +116,9 @@ def add_many(
     progress: Progress | None,
     now: int,
 ) -> Written:
-    """Writes many nodes, in transactions of NODES_PER_WRITE. Nodes that were forgotten are left out."""
+    """Writes many nodes, in transactions of NODES_PER_WRITE, and returns what was written. Nodes that were forgotten
+    are left out, unless `allow_again`.
+    """
     nodes = make_nodes(items, now)
     total, done = Written(), 0
     with session.store.bulk():
@@ -167,17 +169,17 @@ def _edited(node: Node, given: dict[str, Any], now: int) -> Node:
         found = (tag for tag in node.tag_details if tag.origin != "user" and tag.name not in made.tags)
         fields["tag_details"] = (*made.tag_details, *found)
     if made.text != node.text:
-        # The near duplicates of the old text are not those of the new one; nor is what it is about.
+        # The new text has other near duplicates and other topics.
         fields["simhash"] = None
         fields["props"] = {**made.props, **without_topics_in(node.props, node.text)}
     return replace(node, **fields, updated=now)
 
 
 def adopt(session: Session, ids: Iterable[str], now: int) -> list[Node]:
-    """Turns nodes that a rule made into nodes of the user's own, so that statements about them outlive the rule.
+    """Removes the mark "made by a rule" from these nodes, so that no rule deletes them. Nodes without it are skipped.
 
-    Nodes of the user's other partitions are written at once; those of the session's own are returned, to be written
-    together with the statement.
+    Nodes in the user's other partitions are written at once. Those in the session's partition are returned, to be
+    written together with what the user states about them.
     """
     adopted = {
         partition: [

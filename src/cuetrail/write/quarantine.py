@@ -17,9 +17,9 @@ from cuetrail.write.pipeline import write
 
 
 def quarantine(session: Session, ids: Iterable[str], source: str | None, undo: bool, now: int) -> list[Node]:
-    """Moves nodes, and those of a source file, into quarantine, or with `undo` out of it; returns those that moved.
+    """Moves nodes, and all nodes of a source file, into quarantine, or with `undo` out of it; returns those that moved.
 
-    Mirrors follow. Raises NotFound if a node is missing or another user's, MirrorError if a mirror could not follow.
+    Updates mirrors. Raises NotFound if a node is missing or another user's, MirrorError if a mirror was not updated.
     """
     store, scope = session.store, session.scope
     named = require_own(store, scope, nodes_of(store, scope, ids, source), "move")

@@ -33,7 +33,7 @@ def get(run: Run, id: str, history: bool) -> None:
 
 
 def _describe(memory: Memory, node: Node, with_history: bool) -> tuple[dict[str, Any], str]:
-    """Returns a node with its links and facts, as data and as text."""
+    """Returns a node with its links and facts, `with_history` also its versions, as data and as text."""
     around = memory.neighbours(node.id, LINKS_SHOWN)
     steps = [
         (step, other, edge)

@@ -77,7 +77,7 @@ def _dream_repeatedly(run: Run, memory: Memory, options: dict[str, Any], seconds
 
 @contextlib.contextmanager
 def _until_terminated() -> Iterator[threading.Event]:
-    """Yields an event that SIGTERM sets. The unfinished transaction is rolled back, as with Ctrl-C."""
+    """Yields an event that SIGTERM sets. SIGTERM also ends the `with` block, so an open transaction is rolled back."""
     stop = threading.Event()
 
     def terminate(*_: object) -> None:
@@ -94,7 +94,7 @@ def _until_terminated() -> Iterator[threading.Event]:
 
 
 class _Terminated(BaseException):
-    """SIGTERM was received. It is not an Exception, so that no error handler catches it."""
+    """Raised when SIGTERM is received. Not a subclass of Exception, so that no error handler catches it."""
 
 
 def _report_table(report: DreamReport) -> str:

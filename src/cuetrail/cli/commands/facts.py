@@ -165,9 +165,9 @@ def _change_status(run: Run, word: str, what: str) -> None:
 
 
 def _fact_id(memory: Memory, word: str) -> str:
-    """Returns the id of a fact, given by it or its first digits. A word that cannot be these is returned as is.
+    """Returns the id of the fact with this id or these first digits of it. Any other word is returned unchanged.
 
-    Raises InputError if several ids begin so, NotFound if none does.
+    Raises InputError if the digits begin several ids, NotFound if they begin none.
     """
     ids = memory.fact_ids(word.lower(), limit=3) if is_id_prefix(word) else [word]
     if len(ids) > 1:

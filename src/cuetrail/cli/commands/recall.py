@@ -197,7 +197,7 @@ def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
 
 
 def matched_tags(names: Iterable[str], looked_for: Sequence[str]) -> list[str]:
-    """Returns the tags that share a word with the cue.
+    """Returns the tags that share a word with the words `looked_for`.
 
     >>> matched_tags(["data/quality", "field"], ["Quality?", "checks"])
     ['data/quality']

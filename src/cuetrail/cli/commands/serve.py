@@ -155,7 +155,7 @@ def mcp(run: Run, ctx: click.Context, /, profile: str, compat: str | None) -> No
 
 
 def _open_with_reference_file(run: Run) -> Memory:
-    """Opens the memory and imports the file of the reference server."""
+    """Opens the memory and imports the file of the reference server, if there is one."""
     from cuetrail.serve.mcp.reference_tools import import_reference_file
 
     memory, file = run.open_for_server(), reference_file()

@@ -232,7 +232,7 @@ def _ingest_summary(report: IngestReport) -> str:
 
 
 def _nonzero_counts(one: str, many: str, counts: Iterable[tuple[str, int]]) -> list[str]:
-    """Returns the counts that are not 0; the first one has the noun."""
+    """Returns each (label, number) with a number other than 0 as text; the first has the noun: "3 files gone"."""
     nonzero = [(label, number) for label, number in counts if number]
     return [
         f"{count_of(number, one, many)} {label}" if at == 0 else f"{number:,} {label}"

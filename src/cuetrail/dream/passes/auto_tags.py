@@ -39,7 +39,7 @@ def auto_tags(context: DreamContext) -> PassReport:
 
 
 def _all_proposals(work: Work, some: Slice) -> Writes:
-    """Returns the writes that make every proposal a tag."""
+    """Returns the writes that give each atom of the slice its first proposals as tags."""
     writes = Writes(mark=some.mark)
     writes.drop = [(Book.PROPOSED, row) for row in work.memory.within(Book.PROPOSED, some.runs)]
     for atom, tags in _proposed(work, some.atoms):
@@ -48,7 +48,9 @@ def _all_proposals(work: Work, some: Slice) -> Writes:
 
 
 def _shared_proposals(work: Work, some: Slice) -> Writes:
-    """Returns the new tags of the slice's atoms, and of others whose proposals are now shared or no longer."""
+    """Returns the writes that give the slice's atoms those proposals as tags that enough atoms share, and that update
+    other atoms whose proposals are now shared or no longer are.
+    """
     writes = Writes(mark=some.mark)
     proposed = _proposed(work, some.atoms)
     old = set(work.memory.within(Book.PROPOSED, some.runs))
@@ -64,7 +66,7 @@ def _shared_proposals(work: Work, some: Slice) -> Writes:
 
 
 class _Sharing:
-    """Tells which phrases were proposed for enough atoms, before and after a slice."""
+    """Tells which phrases (given as hashes) were proposed for enough atoms, before and after a slice."""
 
     def __init__(self, work: Work, old: set[Entry], new: set[Entry]) -> None:
         self._work = work
@@ -78,7 +80,7 @@ class _Sharing:
         self.load({row.second for row in old | new})
 
     def load(self, phrases: set[int]) -> None:
-        """Reads from the ledger which atoms have each phrase proposed."""
+        """Reads from the ledger for which atoms each of these phrases was proposed."""
         unseen = phrases - self._before.keys()
         self._before |= {phrase: set() for phrase in unseen}
         for row in self._work.memory.by_second(Book.PROPOSED, unseen, self._limit):
@@ -89,7 +91,7 @@ class _Sharing:
         return len(self._before[phrase]) + self._change[phrase] >= self._enough
 
     def changed_atoms(self) -> set[int]:
-        """Returns the atoms with a proposed phrase that is now shared and was not, or the reverse."""
+        """Returns the keys of the atoms with a proposed phrase that the slice makes shared or no longer shared."""
         phrases = [p for p, had in self._before.items() if (len(had) >= self._enough) != self.is_shared(p)]
         return {atom for phrase in phrases for atom in self._before[phrase]}
 
@@ -97,7 +99,7 @@ class _Sharing:
 def _proposed(work: Work, atoms: Sequence[Atom]) -> list[tuple[Atom, tuple[Tag, ...]]]:
     """Returns each atom with its proposed tags, best first.
 
-    Indistinctive words are left out, and so are tags that were the name of a forgotten node.
+    Words that are too common are left out, and so are tags that were the name of a forgotten node.
     """
     tags = [make_tags(some, "auto") for some in propose_tags(work.context.tagger, [atom.text for atom in atoms])]
     known = {tag.name: tag.display for some in tags for tag in some}

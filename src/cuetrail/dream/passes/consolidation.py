@@ -36,7 +36,9 @@ def consolidation(context: DreamContext) -> PassReport:
 
 
 def _changed_sources(work: Work, some: Slice) -> tuple[set[int], Writes]:
-    """Returns the sources of added, changed and removed atoms, and the changes of the ledger that stores them."""
+    """Returns the keys of the sources whose atoms were added, changed or removed, and the writes that update the
+    pass's record of which atom is in which source.
+    """
     old = set(work.memory.within(Book.SUMMARISED, some.runs))
     sources = work.memory.sources([atom.key for atom in some.atoms])
     new = {Entry(atom, source) for atom, source in sources.items()}

@@ -68,7 +68,9 @@ def cooccurrence(context: DreamContext) -> PassReport:
 
 
 def _affected(work: Work, changes: Sequence[Entry]) -> Affected:
-    """Returns, for each node that these atoms name or named before, the nodes whose counts with it may have changed."""
+    """Returns, for each node that the changed atoms name or named before, the nodes whose number of common texts with
+    it may have changed.
+    """
     moved: dict[int, set[int]] = defaultdict(set)
     for row in changes:
         moved[row.first].add(row.second)
@@ -85,7 +87,9 @@ def _affected(work: Work, changes: Sequence[Entry]) -> Affected:
 def _save_choices(
     work: Work, writes: Writes, nodes: Collection[int], old: set[Entry], chosen: set[Entry], id_of: Mapping[int, str]
 ) -> None:
-    """Replaces the old choices of these nodes in the ledger, and updates their edges."""
+    """Saves the nodes that each of these nodes co-occurs with most (`chosen`) in place of the `old` ones, and the
+    edges that follow.
+    """
     staying = {row[:2] for row in chosen}
     writes.drop += [(Book.CO_OCCURS, row) for row in sorted(old) if row[:2] not in staying]
     writes.put += [(Book.CO_OCCURS, row) for row in sorted(chosen - old)]
@@ -99,7 +103,9 @@ def _save_choices(
 
 
 def _from_texts(work: Work, touched: Collection[int], id_of: Mapping[int, str]) -> set[Entry]:
-    """Returns the choices of these nodes with their shares, computed from all texts that name them."""
+    """Returns, for each of these nodes, rows of the nodes it co-occurs with most and their shares, computed from all
+    texts that name it.
+    """
     named: dict[int, list[int]] = defaultdict(list)
     for atom, node in work.memory.beside(Book.ATOM_NAMES, touched):
         named[atom].append(node)
@@ -119,7 +125,9 @@ def _from_texts(work: Work, touched: Collection[int], id_of: Mapping[int, str]) 
 def _from_ledger(
     work: Work, near: Affected, old: Iterable[Entry], id_of: Mapping[int, str]
 ) -> tuple[set[Entry], set[int]]:
-    """Returns the choices that follow from the ledger, and the nodes for which all texts must be read."""
+    """Returns the rows of the nodes that each node co-occurs with most, as far as stored counts suffice; and the nodes
+    for which all texts must be read.
+    """
     atoms = work.memory.firsts(Book.ATOM_NAMES, near)
     texts = {node: set(atoms.get(node, ())) for node in near}
     before: dict[int, list[Entry]] = {node: [] for node in near}
@@ -147,14 +155,18 @@ def _from_ledger(
 
 
 def _is_unaffected(count: Mapping[int, int], others: set[int], known: Mapping[int, int]) -> bool:
-    """True if none of the others was chosen before or has a count as high as a chosen one."""
+    """True if a node's choice stays the same: none of the `others`, whose counts changed, was chosen before (`known`)
+    or now has a count as high as a chosen one.
+    """
     return len(known) == PER_NODE and others.isdisjoint(known) and max(count.values(), default=0) < min(known.values())
 
 
 def _is_as_good(
     count: Mapping[int, int], best: Sequence[int], known: Mapping[int, int], ids: Mapping[int, str]
 ) -> bool:
-    """True if the new best are at least as good as the old ones, so that no unchecked node can rank before them."""
+    """True if even the last of the new best nodes ranks no lower than the last of the old (`known`), so that no node
+    whose count was not computed can rank before it.
+    """
     last = max((-times, ids[other]) for other, times in known.items())
     return len(best) == PER_NODE and (-count[best[-1]], ids[best[-1]]) <= last
 
@@ -176,7 +188,7 @@ def _best(count: Mapping[int, int], ids: Mapping[int, str]) -> list[int]:
 
 
 def _ids(work: Work, keys: Collection[int], id_of: Mapping[int, str]) -> Mapping[int, str]:
-    """Returns the ids of these nodes, and perhaps of others. Nodes without a name are looked up."""
+    """Returns, by key, the ids of these nodes, and perhaps of others. Keys missing in `id_of` are looked up."""
     unknown = set(keys).difference(id_of)
     return {**id_of, **{key: node.id for key, node in work.memory.nodes(unknown).items()}} if unknown else id_of
 
@@ -187,7 +199,7 @@ def _ids(work: Work, keys: Collection[int], id_of: Mapping[int, str]) -> Mapping
 def _update_edges(
     work: Work, writes: Writes, touched: Collection[int], old: set[Entry], chosen: set[Entry], id_of: Mapping[int, str]
 ) -> None:
-    """Adds to `writes` the edges of pairs for which one side changed its choice or its share."""
+    """Adds to `writes` the new, changed and removed edges of the pairs of nodes whose share changed."""
     changed = {_pair(row) for row in {row[:3] for row in old} ^ {row[:3] for row in chosen}}
     ends = {node for pair in changed for node in pair}
     # The choices of the other side, unless it chooses now as well.
@@ -216,7 +228,7 @@ def _update_edges(
 
 
 def weight_of(rows: Sequence[Entry]) -> float | None:
-    """Returns the weight of the edge between two nodes by their rows on how often they occur together, or None."""
+    """Returns the weight of the edge between two nodes from their co-occurrence rows; None if there are none."""
     return company_weight(max(row.third for row in rows) / _MILLION) if rows else None
 
 
@@ -226,7 +238,7 @@ def _pair(row: Sequence[int]) -> tuple[int, int]:
 
 
 def _shares(rows: Iterable[Entry], pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """Returns the larger share of each of these pairs."""
+    """Returns, for each of these pairs of nodes that has a row, the larger share of its one or two rows."""
     found: dict[tuple[int, int], int] = {}
     for row in rows:
         pair = _pair(row)

@@ -46,7 +46,7 @@ def decay(context: DreamContext) -> PassReport:
 
 
 def decayed(life: Life, kind: str, created: int, now: int) -> Life:
-    """Returns the life after decay up to `now`.
+    """Returns the life (salience, state and so on) of a memory after decay up to `now`.
 
     `keep_forever` does not decay. `ephemeral` is archived after a fixed number of days.
 
@@ -73,7 +73,9 @@ def decayed(life: Life, kind: str, created: int, now: int) -> Life:
 
 
 def decay_rate(recalls: int, gradient: float, candidate: bool = False, confidence: float = 1.0) -> float:
-    """Returns the share of its salience a memory loses per day. It is lower the more often it was recalled.
+    """Returns the rate of exponential decay of salience per day. It is lower the more often a memory was recalled.
+
+    A candidate, that is a memory that was never used, does not decay if its confidence is at least CERTAIN.
 
     >>> decay_rate(0, 1.0), decay_rate(1, 1.0), decay_rate(3, 2.0)
     (0.02, 0.01, 0.002)
@@ -103,7 +105,7 @@ def note_expiry(context: DreamContext) -> PassReport:
 
 
 def facts(context: DreamContext) -> PassReport:
-    """Promotes and retracts the facts of a partition. Skips facts that are certain or were used within a week."""
+    """Confirms facts that were used often and retracts those whose score is too low. Skips facts used within a week."""
     work, after = Work(context, "facts"), ""
     while some := work.memory.ageing_facts(context.now - WEEK, after, BATCH):
         after = some[-1].id

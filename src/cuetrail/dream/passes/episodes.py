@@ -63,7 +63,9 @@ def _save_if_full(work: Work, writes: Writes) -> Writes:
 
 
 def _timeline_changes(work: Work, some: Slice) -> Writes:
-    """Returns ledger writes for changed atom times. They mark each time where an atom was added, removed or moved."""
+    """Returns the writes that update the pass's record of the atoms' times for a slice of changed atoms. They also
+    mark each time at which an atom was added, removed or moved.
+    """
     writes = Writes(mark=some.mark)
     new = {atom.key: Entry(atom.key, atom.at) for atom in some.atoms if not atom.is_day}
     old = {row.first: row for row in work.memory.within(Book.TIMELINE, some.runs)}
@@ -83,7 +85,7 @@ def _timeline_changes(work: Work, some: Slice) -> Writes:
 
 
 def _changed_ranges(work: Work) -> Iterator[tuple[int, int]]:
-    """Yields the time ranges, first to last time, that contain changes. Each range ends at a gap."""
+    """Yields the first and last time of each range that contains changes. Ranges are separated by more than GAP."""
     at, page = -FOREVER, PAGE
     while moved := work.memory.seconds(Book.CHANGED_TIME, at, False, page):
         low = _range_start(work, moved[0])
@@ -99,7 +101,7 @@ def _changed_ranges(work: Work) -> Iterator[tuple[int, int]]:
 
 
 def _range_start(work: Work, time: int) -> int:
-    """Returns the first time of the range that contains this one: goes back to the next gap."""
+    """Returns the first time of the range that contains `time`: goes back until a gap of more than GAP."""
     page = NEAR
     while times := work.memory.seconds(Book.TIMELINE, time - 1, True, page):
         for one in times:
@@ -111,7 +113,8 @@ def _range_start(work: Work, time: int) -> int:
 
 
 def _range_end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int | None:
-    """Returns the end of the last changed range that ends before the horizon, or None.
+    """Returns the end of the last range with a changed time (`moved`) that surely ends before `horizon`, the last time
+    that was read; None if there is none.
 
     A time that atoms have left still connects its neighbours, as it did when the atoms were there.
     """
@@ -125,7 +128,7 @@ def _range_end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int 
 
 
 def _update(work: Work, writes: Writes, rows: Sequence[Entry], abandoned: set[int]) -> Writes:
-    """Updates the episodes of one time range. Returns the writes that are not saved yet, for the caller to save.
+    """Updates the episodes of one time range, given the rows of its atoms. Returns the writes that are not saved yet.
 
     `writes` are those left from earlier ranges. `abandoned` are the numbers of episodes that atoms left. A long update
     takes several transactions. The caller adds the removal of the range's marks to the writes returned, so the next
@@ -154,7 +157,7 @@ def _update(work: Work, writes: Writes, rows: Sequence[Entry], abandoned: set[in
 
 
 def _is_one_file_time(work: Work, some: Sequence[Entry]) -> bool:
-    """True if all rows belong to one file and have the same time."""
+    """True if the atoms of all these rows belong to one file and have the same time."""
     if some[0].second != some[-1].second:
         return False
     sources = {brief.source for brief in work.memory.nodes([row.first for row in some]).values()}
@@ -162,7 +165,7 @@ def _is_one_file_time(work: Work, some: Sequence[Entry]) -> bool:
 
 
 def _numbers(work: Work, clusters: Sequence[Sequence[Entry]]) -> list[int]:
-    """Returns the number of each cluster's episode; 0 if that episode was forgotten.
+    """Returns the number of the episode of each cluster of atoms; 0 if that episode was forgotten.
 
     The largest part of an old episode keeps its number. The other clusters get new numbers.
     """

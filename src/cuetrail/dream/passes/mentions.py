@@ -77,7 +77,8 @@ def _updates(
     runs: Sequence[tuple[int, int]] = (),
     others: Sequence[Entry] = (),
 ) -> Writes:
-    """Returns the writes that replace the old rows of these atoms with the nodes they name now.
+    """Returns the writes that replace the `old` ledger rows of these atoms (which nodes an atom names, and how often)
+    by those of the words found in their texts now, with the edges that follow.
 
     Rows of removed atoms are dropped. `runs` are the key ranges of nodes that may have changed; sources in them may
     have another time. `others` are rows of the atoms that stay unchanged.
@@ -111,7 +112,7 @@ def _updates(
 def _update_edges(
     work: Work, writes: Writes, atoms: Sequence[Atom], old: Sequence[Entry], new: Sequence[Entry]
 ) -> None:
-    """Replaces the edges from the atoms to the nodes they name."""
+    """Adds to `writes` the new and changed edges from the atoms to the nodes they name, and the removal of old ones."""
     nodes = work.memory.nodes({row.second for row in (*old, *new)})
     atoms_by_key = {atom.key: atom for atom in atoms}
     joined = work.memory.linked({row.first for row in new})
@@ -145,7 +146,9 @@ def _edge_id(atom: str, node: str) -> str:
 def _count(
     work: Work, writes: Writes, old: Sequence[Entry], new: Sequence[Entry], runs: Sequence[tuple[int, int]]
 ) -> None:
-    """Updates how many atoms of a source name a node. A Mention exists while there is one, at the source's time."""
+    """Adds to `writes` how many atoms of each source name a node, and the Mention records that follow: one, with the
+    source's time, while at least one atom does.
+    """
     more = Counter((row.third, row.second) for row in new if row.third != row.second)
     # Rows of imported records have no count.
     more.subtract((row.third, row.second) for row in old if row.third != row.second and row.fourth)

@@ -49,7 +49,7 @@ FEWEST_STORYLINES, MACRO_SPAN = 2, 30 * DAY
 
 
 def storylines(context: DreamContext) -> PassReport:
-    """Updates the storylines from the current mentions."""
+    """Updates the storylines from the current mentions: takes out and adds sources, creates some and closes others."""
     work = Work(context, NAME)
     _remove_stale(work)
     anchors = work.memory.active_in(Book.UNPLACED)
@@ -67,7 +67,7 @@ def storylines(context: DreamContext) -> PassReport:
 
 
 def _remove_stale(work: Work) -> None:
-    """Takes sources without a mention out of their storylines, and frees the sources of removed storylines."""
+    """Takes sources that no longer mention a storyline's anchor out of it, and frees those of removed storylines."""
     gone = work.memory.all(Book.STALE_STORY)
     # Imported storylines whose summary does not fit their sources.
     outdated = {row.first for row in gone if not row.second}
@@ -91,7 +91,7 @@ def _remove_stale(work: Work) -> None:
 
 
 def _dissolved(story: Entry, members: Sequence[Entry]) -> Writes:
-    """Returns the writes that take a storyline out of the ledger. Its sources are then in no storyline."""
+    """Returns the writes that remove a storyline from the pass's ledger, so that its sources are in no storyline."""
     drop = [(Book.STORY, story), *((Book.PLACED, one) for one in members)]
     return Writes(drop=drop, put=[(Book.UNPLACED, Entry(one.first, one.third, one.fourth)) for one in members])
 
@@ -120,7 +120,7 @@ def _without_sources(work: Work, story: Entry, node: Node, members: Sequence[Ent
 
 @dataclass(slots=True)
 class _Storyline:
-    """A storyline that sources may join: its ledger row and the time of its first source."""
+    """A storyline that sources may join: its row in the dream's own tables, and the time of its first source."""
 
     row: Entry
     start: int
@@ -131,7 +131,9 @@ class _Storyline:
 
 
 def _join_sources(work: Work, anchors: Sequence[int]) -> bool:
-    """Adds free sources to a storyline of an anchor they name that was open at their time. True if any was added."""
+    """Adds sources that are in no storyline to one that is about a node they name (its anchor) and that has sources
+    less than SILENCE before or after. True if any was added.
+    """
     of_anchor = _existing(work, anchors)
     by_source: dict[int, list[Entry]] = defaultdict(list)
     for row in work.memory.by_second(Book.UNPLACED, sorted(of_anchor)):
@@ -161,7 +163,7 @@ def _join_sources(work: Work, anchors: Sequence[int]) -> bool:
 
 
 def _existing(work: Work, anchors: Sequence[int]) -> dict[int, list[_Storyline]]:
-    """Returns the existing storylines by anchor."""
+    """Returns the existing storylines about these nodes (anchors), by anchor."""
     rows = work.memory.by_second(Book.STORY, anchors)
     nodes = work.context.store.get(work.context.scope, [story_id(row.first) for row in rows])
     found: dict[int, list[_Storyline]] = defaultdict(list)
@@ -172,7 +174,9 @@ def _existing(work: Work, anchors: Sequence[int]) -> dict[int, list[_Storyline]]
 
 
 def _most_alike(work: Work, source: int, time: int, stories: Sequence[_Storyline]) -> _Storyline | None:
-    """Returns the storyline with the vector most similar to the source's, if it is near enough; else None."""
+    """Returns the storyline, of those near in time, whose vector is most similar to that of the source; None if none is
+    similar enough.
+    """
     near = {story_id(one.row.first): one for one in stories if one.gap(time) <= NEAR}
     brief = work.memory.nodes([source]).get(source)
     if not near or brief is None:
@@ -188,7 +192,7 @@ def _most_alike(work: Work, source: int, time: int, stories: Sequence[_Storyline
 
 
 def _add_sources(work: Work, story: Entry, rows: Sequence[Entry]) -> None:
-    """Adds sources to a storyline."""
+    """Saves sources as members of a storyline, with new times and, if it has grown enough, a new summary."""
     present = work.context.store.get(work.context.scope, [story_id(story.first)]).get(story_id(story.first))
     if present is None:
         return
@@ -201,7 +205,7 @@ def _add_sources(work: Work, story: Entry, rows: Sequence[Entry]) -> None:
 
 
 def _placement(work: Work, story: Entry, rows: Iterable[Entry]) -> Writes:
-    """Returns the ledger rows and edges that put these sources into a storyline. Other anchors no longer get them."""
+    """Returns the writes that put these sources into a storyline. They are then free for no other storyline."""
     rows = list(rows)
     sources = work.memory.nodes([row.first for row in rows])
     writes = Writes(put=[(Book.STORY, story)])
@@ -217,7 +221,9 @@ def _placement(work: Work, story: Entry, rows: Iterable[Entry]) -> Writes:
 
 
 def _promising_anchors(work: Work, anchors: Sequence[int]) -> list[int]:
-    """Returns the anchors whose free sources may be enough for a storyline, those with most sources first."""
+    """Returns those of these nodes (anchors) that sources in no storyline name often enough for a new storyline, those
+    with most sources first.
+    """
     loose: dict[int, list[Entry]] = defaultdict(list)
     for row in work.memory.by_second(Book.UNPLACED, anchors):
         loose[row.second].append(row)
@@ -229,13 +235,15 @@ def _promising_anchors(work: Work, anchors: Sequence[int]) -> list[int]:
 
 
 def _far_runs(rows: Iterable[Entry], stories: Sequence[_Storyline]) -> Iterator[list[Entry]]:
-    """Yields the runs of rows that are too far from every storyline of their anchor to join it."""
+    """Yields the runs, split at pauses of SILENCE, of the sources that are too far in time from every storyline of
+    their anchor to join it.
+    """
     far = [row for row in rows if all(one.gap(row.third) >= SILENCE for one in stories)]
     return _runs(sorted(far, key=_by_time))
 
 
 def _create(work: Work, anchor: int) -> None:
-    """Creates the storylines for which an anchor has enough free sources."""
+    """Creates storylines about a node (the anchor) from runs of enough sources that name it and are in no storyline."""
     loose = sorted(work.memory.by_second(Book.UNPLACED, [anchor]), key=_by_time)
     placed = {row.first for row in work.memory.by_first(Book.PLACED, [row.first for row in loose])}
     sources = work.memory.nodes([row.first for row in loose])
@@ -280,7 +288,7 @@ def _is_enough(rows: Sequence[Entry]) -> bool:
 
 
 def _close(work: Work) -> None:
-    """Closes the storylines whose last source is at least SILENCE old."""
+    """Marks the storylines whose last source is at least SILENCE old as closed."""
     now = work.context.now
     over = [row for row in work.memory.all(Book.STORY) if row.fourth and now - row.third >= SILENCE]
     present = work.context.store.get(work.context.scope, [story_id(row.first) for row in over])
@@ -296,7 +304,10 @@ def _close(work: Work) -> None:
 
 
 def _updated(work: Work, node: Node, anchor: int, sources: Sequence[tuple[int, int]]) -> Node:
-    """Returns the node with new times and counts, and with a new title and summary if it has grown enough."""
+    """Returns a storyline with new times and counts, and with a new title and summary if it has grown enough.
+
+    `sources` are the times and keys of its sources, by time; `anchor` is the key of the node it is about.
+    """
     start, end = sources[0][0], sources[-1][0]
     known = int(node.props.get("told", 0))
     props = {**node.props, "start": start, "end": end, "sources": len(sources), "open": True}
@@ -330,7 +341,7 @@ def texts_of(work: Work, sources: Sequence[int]) -> list[str]:
 
 
 def story_id(number: int) -> str:
-    """Returns the id of a storyline."""
+    """Returns the id of the storyline with this number."""
     return dream_id(KIND, number)
 
 
@@ -347,7 +358,7 @@ def _edge(kind: str, src: str, dst: str, now: int, via: str = VIA) -> Edge:
 
 
 def macros(context: DreamContext) -> PassReport:
-    """Updates the macros from the storylines."""
+    """Creates and updates the macros: nodes that sum up several storylines about one node."""
     work = Work(context, "macros")
     by_anchor: dict[int, list[Entry]] = defaultdict(list)
     for row in work.memory.all(Book.STORY):
@@ -362,7 +373,7 @@ def macros(context: DreamContext) -> PassReport:
 
 
 def _update_macro(work: Work, anchor: int, anchor_id: str, rows: list[Entry], old: Node | None) -> None:
-    """Creates or updates the macro of an anchor, if its storylines changed."""
+    """Creates or updates the macro of a node (the anchor), if the storylines about that node (`rows`) changed."""
     context = work.context
     found = context.store.get(context.scope, [story_id(row.first) for row in rows])
     stories = sorted(found.values(), key=lambda node: (node.at, node.id))
@@ -391,5 +402,5 @@ def _update_macro(work: Work, anchor: int, anchor_id: str, rows: list[Entry], ol
 
 
 def macro_id(anchor: str) -> str:
-    """Returns the id of an anchor's macro."""
+    """Returns the id of the macro that sums up the storylines about the node with this id."""
     return dream_id(MACRO, ledger_hash(anchor))

@@ -94,8 +94,8 @@ def _changed_tags(atoms: Sequence[Atom], matches: Sequence[set[str]], tags: Mapp
 def _best(atom: Atom, names: Collection[str]) -> list[str]:
     """Returns the tags that fit the text best, as many as its automatic tags leave room for.
 
-    A tag counts by how often the text has its words, and by how many words it has. A tag that a long text has only
-    once, and late, is none that it is about.
+    A tag scores by how often the text has its words, and by how many words it has. A tag that occurs in a long text
+    only once, and late, is left out.
     """
     others = {tag.name for tag in atom.tags if tag.origin in ("user", "auto")}
     room = MOST_TOPICS - sum(tag.origin == "auto" and not is_path_tag(tag) for tag in atom.tags)

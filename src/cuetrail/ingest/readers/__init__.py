@@ -96,7 +96,7 @@ def read_string(text: str, source: str, format: str | None = None) -> list[Docum
 
 
 def _guarded(kind: str, data: bytes, text: str, source: str) -> list[Document]:
-    """Calls the reader of a format. Turns every error of a parser into a ReadError."""
+    """Returns the documents that the reader of a format finds. Turns every error of a parser into a ReadError."""
     try:
         match kind:
             case "pdf":

@@ -70,7 +70,10 @@ def read(text: str, source: str) -> list[Document]:
 
 
 def _load(text: str) -> tuple[Any, int]:
-    """Returns the JSON value, or the list of JSON Lines and the number of broken lines; None if it is neither."""
+    """Returns the value of a JSON text, or the list of values of JSON Lines, and the number of broken lines.
+
+    The value is None if the text is neither.
+    """
     try:
         return json.loads(text), 0
     except (ValueError, RecursionError):
@@ -89,7 +92,7 @@ def _load(text: str) -> tuple[Any, int]:
 
 
 def _chats(value: Any) -> list[Chat]:
-    """Returns the conversations in a JSON value."""
+    """Returns the conversations in a JSON value: an object, or a list of conversations or messages; [] if none."""
     if isinstance(value, dict):
         chat = _conversation(value)
         return [chat] if chat else []
@@ -144,7 +147,7 @@ def _turn(message: Any) -> Turn | None:
 
 
 def _is_silent(message: Any) -> bool:
-    """True for a message that may have no text, such as a tool call."""
+    """True for a JSON object that names a speaker. It counts as a message even without text, such as a tool call."""
     return isinstance(message, dict) and any(_name(message.get(key)) for key in ("role", "sender", "speaker", "author"))
 
 
@@ -178,7 +181,7 @@ def _time(item: Mapping[str, Any]) -> int | None:
 
 
 def _word(item: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    """Returns the first of these fields that is a number or a text that is not blank."""
+    """Returns as text the first of these fields that is a whole number or a text that is not blank; "" if none is."""
     for key in keys:
         value = item.get(key)
         if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
@@ -226,7 +229,7 @@ def _parts(turns: Sequence[Turn]) -> list[Part]:
 
 
 def _is_question(turn: Turn) -> bool:
-    """True if the turn is short and all of it is asked, so that it says little without the answer."""
+    """True if the turn is short and consists of questions only."""
     if len(turn.text) > _LONGEST_QUESTION or "\n" in turn.text:
         return False
     return all(sentence.rstrip("\"'”’)*_ \n").endswith(("?", "？", "؟")) for sentence in split_sentences(turn.text))

@@ -43,7 +43,7 @@ LANGUAGES = {
 
 
 def read(text: str, source: str) -> Document:
-    """Returns one document of kind `code`.
+    """Returns source code as one document of kind `code`, in pieces, with its programming language.
 
     The properties of a piece contain no text of another piece, so that forgetting that one leaves no copy.
     """

@@ -57,7 +57,8 @@ _RAW = frozenset({"script", "style", "textarea", "title", "iframe", "noembed", "
 class _Page:
     """The state of the walk: finished parts, and the text and links of the current paragraph.
 
-    `linking` counts the characters of the text that are inside links.
+    `linking` counts the characters of the text that are inside links. `links`, `groups` and `verbatim` count the open
+    elements of these sorts. `apart` is True after a horizontal line.
     """
 
     parts: list[Part] = field(default_factory=list)
@@ -92,7 +93,9 @@ class _Page:
         self.linking = 0
 
     def _is_link_list(self, text: str) -> bool:
-        """True if each word is part of a link, as in a menu. A sentence that ends in a colon introduces a list."""
+        """True if each word is part of a link, as in a menu. False after a text that ends in a colon: it introduces a
+        list that belongs to the page.
+        """
         before = self.parts[-1] if self.parts else None
         introduced = before is not None and not before.level and before.text.endswith(":")
         letters = sum(char.isalnum() for char in text)
@@ -147,7 +150,7 @@ def _fenced(code: str) -> str:
 
 
 def _walk(root: LexborNode, page: _Page) -> None:
-    """Visits the nodes in document order. Not recursive, because pages may nest deeper than Python's limit."""
+    """Adds the text below `root` to `page` in document order. Not recursive, as pages may be nested too deeply."""
     stack: list[tuple[LexborNode, bool]] = [(root, False)]
     while stack:
         node, seen = stack.pop()
@@ -207,7 +210,7 @@ def shallow(text: str) -> str:
 
 
 class _Outline:
-    """The open elements at a position of a page, approximately as a parser sees them."""
+    """Records the open elements of a page while its tags are read, about as a parser does, to limit their depth."""
 
     def __init__(self) -> None:
         self._open: list[str] = []

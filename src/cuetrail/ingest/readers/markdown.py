@@ -25,7 +25,7 @@ _MAX_DEPTH = 40
 
 
 def read(text: str, source: str) -> Document:
-    """Returns one document of kind `note`."""
+    """Returns a Markdown text as one document of kind `note`, with the fields of its frontmatter."""
     head, matter, body = split_front_matter(text)
     parts = _parts(body)
     title = _text_of(matter.get("title")) or _first_heading(parts) or stem(source)
@@ -78,7 +78,7 @@ def _prose(words: str) -> Part:
 
 
 def _hidden(lines: Sequence[str]) -> list[Part]:
-    """Returns the links and tags of lines that nobody reads, as a part without text; nothing if they have none."""
+    """Returns one part without text that has the links and tags of these lines; [] if they have none."""
     text = "\n".join(lines)
     links, tags = find_links(text), find_tags(text)
     return [Part("", structure=True, links=links, tags=tags)] if links or tags else []

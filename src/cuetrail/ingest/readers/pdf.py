@@ -27,12 +27,12 @@ SECONDS, SECONDS_PER_MEGABYTE = 30.0, 20.0
 
 
 class _TooLong(BaseException):
-    """The time is over. It is no Exception, because pypdf handles those."""
+    """Raised when reading a PDF takes too long. A BaseException, because pypdf catches every Exception."""
 
 
 @contextlib.contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raises _TooLong in the block when the time is over; pypdf is Python, which can be interrupted anywhere."""
+    """Raises _TooLong inside the `with` block if it takes longer than `seconds`."""
     thread, over = threading.get_ident(), threading.Event()
 
     def interrupt() -> None:

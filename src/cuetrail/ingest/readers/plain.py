@@ -1,4 +1,4 @@
-"""Reads plain text as paragraphs, or as blobs if it has none."""
+"""Reads plain text by paragraphs, or in pieces cut by length if it has none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cuetrail.text import document_dates
 def read(text: str, source: str, prose: bool = True) -> Document:
     """Returns one document of kind `text`, dated by the file's name.
 
-    With `prose=False` the text is data: its pieces are blobs, without tags, links or names.
+    With `prose=False` the text is data: it is cut by length, and no tags, links or names are looked for.
     """
     name = stem(source)
     parts = [Part(piece, prose=prose) for piece in (chunk.plain(text) if prose else chunk.blob(text))]

@@ -30,12 +30,12 @@ _LINK = re.compile(
 )
 _MARK = re.compile(r"[\s>]*(?:(?:[-*+•]|\d{1,3}[.)])(?:\s+\[[ xX]\])?(?=\s|$))?[\s>]*")
 _WORD = re.compile(r"[^\W_]+")
-# The label of a web link with so many words says what is there; nothing else in the memory does.
+# A web link whose label has at least so many words is kept as text: the label says what the linked page is about.
 _TELLING_WORDS = 4
 
 
 def without_comments(text: str) -> tuple[str, list[str]]:
-    """Returns the text without comments and scripts of templates, and these. Code stays as it is."""
+    """Returns the text without comments and template scripts, and a list of those. Code stays as it is."""
     if "%%" not in text and "<!--" not in text and "<%" not in text:
         return text, []
     spans = sorted(_comment_spans(without_code(text)))
@@ -72,7 +72,10 @@ def _comment_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def without_markup(block: str) -> tuple[str, list[str]]:
-    """Returns a block of prose without the lines on which nothing is to be read, and these lines."""
+    """Returns a block of prose without the lines that consist of markup alone (images, embeds, tags), and these lines.
+
+    A table comes back unchanged.
+    """
     if block.lstrip().startswith("|"):
         return block, []
     kept: list[str] = []
@@ -91,7 +94,7 @@ def _reads(line: str) -> bool:
 
 
 def only_links(block: str) -> bool:
-    """True if each line consists of links alone, none of them to a web page with a telling label."""
+    """True if each line consists of links alone. A web link with a label of four words or more counts as text."""
     return all(_only_links(line) for line in block.split("\n"))
 
 

@@ -22,7 +22,7 @@ Chooser = Callable[[str, Sequence[str]], Iterable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Seeding:
-    """The choice of seeds: `limit` of them, from `candidates` times as many search results of each kind.
+    """How seeds are chosen: the best `limit` nodes of `limit * candidates` results of each search (text and vectors).
 
     `text_weight` and `vector_weight` are the weights of BM25 and cosine in a seed's energy.
     """
@@ -33,7 +33,7 @@ class Seeding:
     vector_weight: float = 0.5
 
     def energy(self, anchor: Anchor) -> float:
-        """Returns the energy a seed starts with. A matching tag ranks a candidate higher but adds no energy."""
+        """Returns the energy a seed starts with: its weighted BM25 and cosine, BM25 without the boost for a tag."""
         bm25 = (anchor.bm25 or 0.0) / (2.0 if anchor.boosted else 1.0)
         return seed_score(bm25, anchor.cosine, self.text_weight, self.vector_weight)
 
@@ -49,9 +49,10 @@ def find_seeds(context: RecallContext, *, seeding: Seeding) -> Anchored:
 
 
 def query_tags(context: RecallContext, anchors: Sequence[Anchor], choose: Chooser | None = None) -> tuple[str, ...]:
-    """Returns the tags the query is about, at most seven, all of them tags of visible edges.
+    """Returns the tags the query is about: at most MOST_TAGS, and only tags that a visible edge has.
 
-    By default those whose names occur in the query; if they are fewer than three, also tags of the best anchors.
+    `choose` selects them. Without it, these are the tags whose names occur in the query; if they are fewer than three,
+    tags of the best anchors make up three.
     """
     if choose is not None:
         every = context.store.edge_tags(context.scope)
@@ -66,7 +67,7 @@ def query_tags(context: RecallContext, anchors: Sequence[Anchor], choose: Choose
 
 
 def possible_tags(query: str) -> Iterator[str]:
-    """Yields every tag that words of the query could be the name of, longer names first.
+    """Yields every tag that one to three adjacent words of the query could spell, those of more words first.
 
     >>> list(possible_tags("Field notes!"))
     ['field_notes', 'field-notes', 'field/notes', 'fieldnotes', 'field', 'notes']

@@ -49,7 +49,11 @@ SHORTEST_STEM = 4
 
 @dataclass(frozen=True, slots=True)
 class QueryName:
-    """A name in the cue, the ids of the nodes that carry it, how rare it is, and how sure it is to be a name."""
+    """A name in the cue, normalised, with the ids of the nodes that have it.
+
+    `rarity` is at most 1 and falls with the number of texts that contain the name. `confidence` that it is meant as a
+    name is 1 if it is capitalised, else lower.
+    """
 
     name: str
     ids: tuple[str, ...]
@@ -59,12 +63,13 @@ class QueryName:
 
 @dataclass(frozen=True, slots=True)
 class TrailAnchors(Anchored):
-    """Anchors of TRAIL, with the names and dates in the cue.
+    """The anchors (direct matches) of the default recipe TRAIL, with the names and dates in the cue.
 
     `residual_query` is the cue without its names, `residual_scores` the BM25 of nodes that match it, 1 for the best.
-    `dated_ids` are nodes found within the `dates`. `topics` are nodes whose name or alias is the whole cue, but for
-    words that only ask (`titled`), or a large part of it. `nodes` are all nodes that any of the searches found.
-    `literal`: the cue has phrases, a prefix, typos to forgive or filters alone, so that only its text was searched.
+    `dated_ids` are nodes found within the `dates`. `topics` are the ids of nodes that the cue is about: their name or
+    alias is the whole cue but for words that only ask (then `titled` is True), or else a large part of it. `nodes` are
+    all nodes that any of the searches found. `literal` is True if the cue has phrases, a prefix, fuzzy words or only
+    filters; then names and dates were not looked for.
     """
 
     names: tuple[QueryName, ...] = ()
@@ -78,7 +83,7 @@ class TrailAnchors(Anchored):
     literal: bool = False
 
     def name_scores(self) -> dict[str, float]:
-        """Returns how surely the cue names each node, up to 1 for the rarest name in it."""
+        """Returns a score from 0 to 1 for each node the cue names; higher for a rare name that few nodes have."""
         scores: dict[str, float] = {}
         rarest = max((name.rarity for name in self.names), default=1.0)
         for name in self.names:
@@ -89,7 +94,9 @@ class TrailAnchors(Anchored):
 
 
 def find_anchors(context: RecallContext, *, how: Trail) -> TrailAnchors:
-    """Returns what the cue finds: by hybrid search, by its names, by its words without them, and by its dates."""
+    """Returns the nodes that the cue finds: by hybrid search, by the names in it, by its words without these names, and
+    by its dates.
+    """
     context = relax_query(context)
     anchored, where = _search(context, how)
     made = partial(
@@ -128,9 +135,10 @@ def find_anchors(context: RecallContext, *, how: Trail) -> TrailAnchors:
 
 
 def _search(context: RecallContext, how: Trail) -> tuple[Anchored, Where]:
-    """Returns the hybrid search among nodes with text, or among all if that finds nothing; and the filter it used.
+    """Returns the result of the hybrid search, and the filter that it used.
 
-    A search that also finds hundreds of bare names finds little else.
+    Only nodes with text are searched, unless the cue filters by kind or this finds only weak vector matches: then all
+    nodes. Otherwise hundreds of nodes without text could fill the result.
     """
     where = context.cue.where
     search = partial(hybrid_search, candidates=how.texts, vectors=how.vectors, fields=how.fields)
@@ -143,7 +151,10 @@ def _search(context: RecallContext, how: Trail) -> tuple[Anchored, Where]:
 
 
 def _within(context: RecallContext, query: TextQuery, span: Span, where: Where, anything: bool) -> dict[str, Node]:
-    """Returns nodes of that time that match the cue; also others if the span is short or the cue asks for anything."""
+    """Returns the nodes dated within a span that match the query, at most MOST_PER_DATE.
+
+    If there is room, and the span is short or the cue names no topic (`anything`), other nodes of that time are added.
+    """
     since = span.start if where.since is None else max(span.start, where.since)
     until = span.end - 1 if where.until is None else min(span.end - 1, where.until)
     if since > until:
@@ -158,7 +169,7 @@ def _within(context: RecallContext, query: TextQuery, span: Span, where: Where, 
 
 
 def relax_query(context: RecallContext) -> RecallContext:
-    """Returns the context with quoted phrases as plain words, and without words that only say the answer's form.
+    """Returns the context with quoted phrases as plain words, without words for the form of the answer ("how many").
 
     The context comes back unchanged if the cue ends in a prefix, or has a phrase and at most two other words: then the
     phrase is a condition. A cue with more words is a question, and its phrase a name.
@@ -175,7 +186,7 @@ def relax_query(context: RecallContext) -> RecallContext:
 
 
 def _names_in_cue(context: RecallContext) -> tuple[list[WordRun], dict[str, list[str]]]:
-    """Returns the longest names in the cue, none inside another, and the ids of the nodes with each name."""
+    """Returns the names in the cue, the longest that do not overlap, in order; and node ids by normalised name."""
     possible = [run for run in word_runs(context.cue.raw) if _may_be_name(run)]
     norms = list(dict.fromkeys(run.norm for run in possible))
     ids = nodes_named(context, norms, MOST_WITH_NAME + 1)
@@ -189,10 +200,10 @@ def _names_in_cue(context: RecallContext) -> tuple[list[WordRun], dict[str, list
 
 
 def _topics_of_cue(context: RecallContext, nodes: Mapping[str, Node]) -> list[str]:
-    """Returns the ids of the nodes whose name, alias or topic is the whole cue, but for words that only ask.
+    """Returns the ids of the nodes whose name, alias or title is the whole cue, apart from words that only ask.
 
-    Without such a node, those of `nodes` that are passages of a note with that title. Of several names the longest
-    counts: "the storm of May" is not about May. A name of many nodes is no topic.
+    If there is none, returns the passages among `nodes` whose note has that title. Of several names the longest counts:
+    "the storm of May" is not about May. Returns [] if more than MOST_WITH_NAME nodes have the name.
     """
     norms = list(dict.fromkeys(map(norm_name, possible_topics(context.cue.raw))))
     ids = _ids_by_name(context, norms, 0, MOST_WITH_NAME)
@@ -204,10 +215,10 @@ def _topics_of_cue(context: RecallContext, nodes: Mapping[str, Node]) -> list[st
 
 
 def _titles_in_cue(context: RecallContext, runs: Sequence[WordRun], names: Sequence[QueryName]) -> list[str]:
-    """Returns the ids of the nodes whose name or alias is a large part of the cue: "the cold connector thing?".
+    """Returns the ids of the nodes whose name is at least half of the words of the cue: "the cold connector thing?".
 
-    A name of several distinctive words counts, or one rare word that is capitalised inside the cue. Of several names
-    the longest counts. So titles that are everyday words ("Home", "Ideas") are no topic of a longer cue.
+    A name needs several words that are not function words, or one rare word that is capitalised inside the cue. So
+    titles that are everyday words ("Home", "Ideas") are no topic of a longer cue. Of several names the longest counts.
     """
     asked = _telling_terms(context.cue.query.words)
     best: list[str] = []
@@ -226,7 +237,7 @@ def _telling_terms(words: str) -> set[str]:
 
 
 def _passages_below(context: RecallContext, titles: Sequence[str]) -> dict[str, Node]:
-    """Returns some passages of the notes with these titles, also those below a heading."""
+    """Returns passages of the notes with these titles (given by id), also passages below their headings."""
     found: dict[str, Node] = {}
     above: Sequence[str] = titles
     for _ in range(MOST_LEVELS):
@@ -252,7 +263,7 @@ def _may_be_name(run: WordRun) -> bool:
 def _query_name(
     context: RecallContext, run: WordRun, ids: list[str], where: Where, nodes: dict[str, Node]
 ) -> QueryName:
-    """Returns a name of the cue with its rarity; adds the nodes whose text contains it to `nodes`."""
+    """Returns a name of the cue with its rarity. Adds nodes whose text contains the name to the argument `nodes`."""
     found = context.store.text(context.scope, TextQuery("", (run.norm,)), MOST_MENTIONING, where, nodes=True)
     nodes |= {one.id: one.node for one in found if one.node is not None}
     confidence = 1.0 if run.capital else LOWER_CASE_CONFIDENCE
@@ -260,7 +271,7 @@ def _query_name(
 
 
 def _rarity(texts: int) -> float:
-    """Returns how rare a name is that so many texts contain."""
+    """Returns the rarity of a name that so many texts contain: 1 for none, less for more."""
     return 1 / (1 + math.log(1 + texts))
 
 
@@ -275,11 +286,11 @@ def residual_query(query: TextQuery, names: list[WordRun]) -> str:
 
 
 def nodes_named(context: RecallContext, norms: Iterable[str], each: int) -> dict[str, list[str]]:
-    """Returns the ids of the nodes with each name, then of the texts with that title or about it; `each` limits those
-    whose name goes on with a bracket or comma.
+    """Returns, for each normalised name, the ids of the nodes with that name or alias, then of the texts that have it
+    as title or topic. Names that nothing has are left out.
 
-    The exact spelling wins over other spellings. Names that no node has are left out. A name that `each` texts share
-    leads to none of them, but still to the nodes with that name.
+    Other spellings of a name count only if nothing has its exact spelling. If `each` texts or more share a title or
+    topic, none of these texts is returned. `each` also limits the nodes whose name continues with a bracket or comma.
     """
     norms = list(norms)
     others = {norm: other_spellings(norm) for norm in norms if norm[-1:] == "s" or not norm.isascii()}
@@ -290,7 +301,11 @@ def nodes_named(context: RecallContext, norms: Iterable[str], each: int) -> dict
 
 
 def _ids_by_name(context: RecallContext, norms: Sequence[str], each: int, most: int) -> dict[str, list[str]]:
-    """Returns the ids of the nodes with each name, and of the texts known by it, unless these are more than `most`."""
+    """Returns, for each normalised name, the ids of the nodes with that name or alias, then of the texts that have it
+    as title or topic, unless these texts are more than `most`.
+
+    `each` limits the nodes whose name continues with a bracket or comma.
+    """
     ids = context.store.named(context.scope, norms, each)
     for norm, texts in context.store.named(context.scope, norms, each, "topic").items():
         if len(texts) <= most:
@@ -299,7 +314,10 @@ def _ids_by_name(context: RecallContext, norms: Sequence[str], each: int, most: 
 
 
 def nodes_named_with_accents(context: RecallContext, runs: Sequence[WordRun]) -> dict[str, list[str]]:
-    """Returns, for each run, the ids of nodes whose name equals it but for accents: "Jose" finds José."""
+    """Returns, by normalised run of words, the ids of the nodes whose name differs only in accents: "Jose" finds José.
+
+    Runs without such a node are left out.
+    """
     single = dict.fromkeys(run.norm for run in runs if run.end - run.start == 1)
     words = dict.fromkeys(fold(one) for norm in single for one in (norm, *other_spellings(norm)))
     if not words:
@@ -369,7 +387,7 @@ def _query_embedding(context: RecallContext) -> QueryVector | None:
 
 
 def redundant_titles(nodes: Sequence[Node]) -> set[str]:
-    """Returns the ids of titles that add nothing: their source has a passage among the nodes, or an earlier title."""
+    """Returns the ids of the titles whose source also has a passage, or an earlier title, among these nodes."""
     sources = {node.source for node in nodes if not is_title(node)}
     redundant, titled = set[str](), set[str]()
     for node in nodes:
@@ -389,7 +407,10 @@ def is_title(node: Node) -> bool:
 
 
 def blend_anchors(anchors: Sequence[Anchor], text_share: float, fusion: Fusion) -> dict[str, float]:
-    """Returns the blend of BM25 and cosine of each anchor, by id."""
+    """Returns, by id, the weighted mean of the scaled BM25 (weight `text_share`) and the scaled cosine of each anchor.
+
+    A search that did not find the anchor counts as 0.
+    """
     texts = _scaled_to_best({a.node.id: a.bm25 for a in anchors if a.bm25 is not None}, fusion)
     cosines = _scaled_to_range({a.node.id: a.cosine for a in anchors if a.cosine is not None}, fusion)
     return _blended([a.node.id for a in anchors], texts, cosines, text_share)
@@ -402,7 +423,7 @@ def _blended(
 
 
 def _scaled_to_best(values: Mapping[str, float], fusion: Fusion) -> dict[str, float]:
-    """Returns each value divided by the largest, or its rank score."""
+    """Returns each value divided by the largest; with the fusion "ranks", scores by reciprocal rank."""
     if fusion == "ranks":
         return _rank_scores(values)
     best = max(values.values(), default=0.0) or 1.0
@@ -410,7 +431,9 @@ def _scaled_to_best(values: Mapping[str, float], fusion: Fusion) -> dict[str, fl
 
 
 def _scaled_to_range(values: Mapping[str, float], fusion: Fusion) -> dict[str, float]:
-    """Returns the values scaled so that the smallest is 0 and the largest 1, or the rank scores."""
+    """Returns the values scaled so that the smallest is 0 and the largest 1; with the fusion "ranks", scores by
+    reciprocal rank.
+    """
     if fusion == "ranks":
         return _rank_scores(values)
     low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
@@ -424,7 +447,9 @@ def _rank_scores(values: Mapping[str, float]) -> dict[str, float]:
 
 
 class Relevance:
-    """Blended scores of any candidates for the query, and for the residual query. Each vector is read once."""
+    """Scores any nodes against the query and against the residual query (the query without its names): BM25 and cosine
+    blended. The vector of each node is read once.
+    """
 
     def __init__(
         self, context: RecallContext, anchors: Sequence[Anchor], embedding: QueryVector | None,
@@ -478,7 +503,7 @@ def _embedding_of(context: RecallContext, text: str) -> QueryVector | None:
 
 @dataclass(frozen=True, slots=True)
 class TermCoverage:
-    """The query terms (stems) that each text contains, by id, and the weight and the query word of each term."""
+    """Which query terms (stems) each text contains: `terms` by text id, and by term its `weights` and query `words`."""
 
     weights: Mapping[str, float]
     terms: Mapping[str, frozenset[str]]
@@ -503,7 +528,9 @@ class TermCoverage:
 
 
 def term_coverage(words: str, texts: Mapping[str, str]) -> TermCoverage:
-    """Returns which terms of the query words each padded text contains. Rarer terms weigh more.
+    """Returns which stems of the query words each text contains; a stem that fewer of the texts contain weighs more.
+
+    The texts are in lower case, with a space before and behind each word.
 
     >>> found = term_coverage("tuning antennas", {"a": " the antenna hums ", "b": " tuned antennas ", "c": " tune "})
     >>> [sorted(found.terms[id_]) for id_ in "abc"], found.share(found.terms["c"]) > found.share(found.terms["a"])

@@ -22,10 +22,10 @@ _anchor = maker(Anchor)
 
 
 def search_in_attempts(context: RecallContext, *, harvest: int, least: int, factors: tuple[float, float]) -> Anchored:
-    """Returns the best text matches: as many as are shown or as `harvest`, whichever is more.
+    """Returns the best text matches, at most as many as are shown, `harvest` or `least`, whichever is most.
 
-    If an attempt finds fewer than `least`, the next one is made. `factors` holds the factors for the scores of internal
-    memories and of all others.
+    If an attempt finds fewer than `least`, the next, more tolerant one is made. The scores of internal memories are
+    multiplied by the first of `factors`, all others by the second.
     """
     limit = max(harvest, least, shares(context.tokens, context.limit)[0])
     anchors, answered, tried = first_sufficient(
@@ -35,7 +35,10 @@ def search_in_attempts(context: RecallContext, *, harvest: int, least: int, fact
 
 
 def attempts(cue: Cue) -> Iterator[tuple[str, TextQuery]]:
-    """Yields the queries to try, by name: first the cue as it is, then ever more tolerant ones. No two are equal."""
+    """Yields the names and queries of the attempts: the cue as it is, its nouns, its names, the cue with typos mended.
+
+    Leaves out a query with the same words as an earlier one, and for a fuzzy cue all but the first.
+    """
     query = cue.query
     yield FULL, query
     if query.fuzzy:
@@ -54,7 +57,8 @@ def attempts(cue: Cue) -> Iterator[tuple[str, TextQuery]]:
 def first_sufficient(
     queries: Iterable[tuple[str, TextQuery]], search: Callable[[TextQuery], list[T]], least: int
 ) -> tuple[list[T], Attempt, list[Attempt]]:
-    """Returns the results of the first attempt with at least `least`, else of the one with most; and all attempts.
+    """Returns the results of the first attempt that finds at least `least`, or else of the one that finds most; that
+    attempt; and all attempts.
 
     Skips a query that cannot find more than an earlier one. Also skips one without words if another found something,
     because every node with a tag would displace the nodes that match the words beside it.

@@ -56,7 +56,7 @@ def _edge(hop: Hop) -> dict[str, Any]:
 
 
 def _hops(found: Sequence[Activation]) -> list[Hop]:
-    """Returns every edge that energy took, each once, with the hop that carried most."""
+    """Returns one hop for every edge that energy took: of several hops along an edge, the one with the most energy."""
     best: dict[str, Hop] = {}
     for hop in (hop for one in found for path in one.paths for hop in path.hops):
         if hop.edge not in best or hop.energy > best[hop.edge].energy:
@@ -65,7 +65,9 @@ def _hops(found: Sequence[Activation]) -> list[Hop]:
 
 
 def to_context(found: Iterable[Activation], nodes: Mapping[str, Node] | None = None) -> str:
-    """Returns one line per path, by the energy at its end. The text of a node is written once, then its id alone."""
+    """Returns one line per path, those with the most energy at the end first. A node's name or text appears once, later
+    only its id.
+    """
     known, written = nodes or {}, set[str]()
     paths = [path for one in found for path in one.paths]
     lines = []

@@ -70,15 +70,18 @@ def _counting(count_tokens: Measure) -> Measure:
 
 
 def one_list(context: RecallContext, scored: Scored) -> tuple[str, Scored]:
-    """Returns one text of the hits, with the budget shared out among them, and the hits that are in it."""
+    """Render stage: returns a text of the anchors, with the budget shared out among them (see `share_out`), and the
+    hits that are in it. Walkers are not shown.
+    """
     text, shown = share_out(scored.anchors, context.size, context.measure)
     return text, Scored(tuple(shown))
 
 
 def two_lists(context: RecallContext, scored: Scored, *, anchor_share: float, spill: bool) -> tuple[str, Scored]:
-    """Returns one text of anchors, within their share of the budget, and walkers; and the hits that are in it.
+    """Render stage: returns a text of the anchors, then the walkers, and the hits that are in it.
 
-    With `spill`, one list may use room that the other leaves.
+    Anchors get the share `anchor_share` of the budget, walkers the rest. With `spill`, one list may use room that the
+    other leaves.
     """
     size, measure = context.size, context.measure
     room = share(size, anchor_share)
@@ -99,7 +102,9 @@ def render(hits: Sequence[Hit], size: int, measure: Measure) -> tuple[str, list[
 
 
 def refusal(looked_for: Sequence[str], nearest: Hit, size: int, measure: Measure) -> str:
-    """Returns a text of at most `size`: nothing answers the cue, what was looked for, and the nearest memory."""
+    """Returns a text of at most `size` which says that no memory answers the cue, what was looked for, and what the
+    nearest memory is. What does not fit is left out; "" if nothing fits.
+    """
     head = "No memory answers this."
     texts = [head]
     if looked_for:
@@ -115,7 +120,7 @@ def share_out(hits: Sequence[Hit], size: int, measure: Measure) -> tuple[str, li
     """Returns a text of at most `size` and the hits that are in it. No long hit takes the room of the others.
 
     First, each hit gets its text up to an allowance, best first. Room that is left goes to hits that were cut, then to
-    the passages folded under the hits. The hits that come back say whether they were cut, and which passages are shown.
+    other passages of the same notes (`more`). The returned hits say whether they were cut and which passages they show.
     """
     blocks = _allotted(hits, size, measure)
     for at, (hit, block) in enumerate(zip(hits, blocks, strict=False)):
@@ -166,7 +171,9 @@ def _lengthened(hit: Hit, blocks: Sequence[str], at: int, fits: Callable[[str], 
 
 
 def _append(before: str, hits: Sequence[Hit], room: int, size: int, measure: Measure) -> tuple[str, list[Hit]]:
-    """Returns `before` followed by hits that take at most `room`, in all at most `size`, and the hits that fit."""
+    """Returns `before` followed by the text of hits, and the hits that fit: their text takes at most `room`, the whole
+    text at most `size`.
+    """
     start = SEPARATOR if before else ""
     # Both are measured, because a tokenizer may count more for the whole than for its parts.
     text, shown = _fill(hits, lambda text: measure(start + text) <= room and measure(before + start + text) <= size)
@@ -216,9 +223,9 @@ def _origin(hit: Hit) -> str:
 
 
 def _cut(before: str, hit: Hit, fits: Callable[[str], bool]) -> str | None:
-    """Returns `before` with as much of a hit as fits; None if that is too little.
+    """Returns `before` with as much of a hit as fits, and a mark of the cut; None if that is SMALLEST_CUT or less.
 
-    The source stays, unless it takes half of the room.
+    The hit's source is added, unless that takes half of the room.
     """
     content, whole = _content(hit), line(hit)
     room = _most(len(whole), lambda size: fits(before + whole[:size]))

@@ -13,7 +13,10 @@ from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
 
 
 def rank_by_energy(context: RecallContext, anchored: Anchored, reached: Reached, *, seeding: Seeding) -> Scored:
-    """Returns the best seeds and the best other nodes, about half of each."""
+    """Returns the seeds with the most energy as anchors, and other nodes that energy reached as walkers.
+
+    Seeds take at most half of the hits that the budget allows, other nodes the rest.
+    """
     most = sum(shares(context.tokens, context.limit))
     seeds = [Hit(a.node, seeding.energy(a), {**a.why(), "role": "anchor"}) for a in anchored.anchors]
     seeds = seeds[: -(-most // 2)]
@@ -23,7 +26,9 @@ def rank_by_energy(context: RecallContext, anchored: Anchored, reached: Reached,
 
 
 def _why(one: Activated, activations: Sequence[Activation]) -> dict[str, Any]:
-    """Returns the seeds whose energy reached a node, the path from the best of them, and the query tags on it."""
+    """Returns the `why` of a node that energy reached: the seeds that reached it, the path from the seed that sent it
+    most energy, and the query tags on that path.
+    """
     best = next(iter(one.paths.values()))
     query_tags = {tag for activation in activations for tag in activation.tags}
     return {

@@ -17,9 +17,10 @@ def rank_by_salience(
     weights: tuple[float, float, float],
     vector_floor: float,
 ) -> Scored:
-    """Returns the anchors by relevance, freshness and salience with these weights, without redundant titles.
+    """Returns the anchors with the highest weighted sum of relevance, freshness and salience; `weights` in this order.
 
-    Anchors that only a cosine below `vector_floor` found are left out.
+    Titles are left out if a passage of their source is a hit, and so are anchors that only a cosine below
+    `vector_floor` found.
     """
     best = max((a.bm25 for a in anchored.anchors if a.bm25 is not None), default=0.0)
     hits = []

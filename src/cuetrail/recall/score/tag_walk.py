@@ -1,4 +1,4 @@
-"""Score of the tag walk: hits keep the order of their search, and say which words match or which labels are shared."""
+"""Score of the tag walk: hits keep the order of their search; `why` has the matching words or shared labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _hit = maker(Hit, "node", "score", "why")
 
 
 def keep_order(context: RecallContext, anchored: Anchored, reached: Reached) -> Scored:
-    """Returns anchors and walkers in the order and with the scores of their searches, as many as the budget allows."""
+    """Returns anchors and walkers in the order and with the scores of their searches. Anchors are at most as many as
+    the budget allows; the walkers were limited when they were searched.
+    """
     most, _ = shares(context.tokens, context.limit)
     query = " ".join((anchored.query.words, *anchored.query.phrases)) if anchored.anchors else ""
     stems = rough_stems(sanitize_query(query).split())
@@ -26,7 +28,7 @@ def keep_order(context: RecallContext, anchored: Anchored, reached: Reached) -> 
 
 
 def _anchor_why(anchor: Anchor, attempt: str, stems: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the query words an anchor contains, and the factors of its score."""
+    """Returns the `why` of an anchor: the query words it contains, and the factors of its score."""
     boost = 2.0 if anchor.boosted else 1.0
     bm25 = (anchor.bm25 or 0.0) / boost / anchor.factor
     why = anchor.why()
@@ -39,7 +41,7 @@ def _anchor_why(anchor: Anchor, attempt: str, stems: Mapping[str, str]) -> dict[
 
 
 def rough_stems(words: Sequence[str]) -> dict[str, str]:
-    """Returns each word with its beginning, cut so that other endings match too.
+    """Returns, for each word, the word without its last three letters, but at least four letters of it.
 
     >>> rough_stems(["receiver", "ice", "receiver"])
     {'receiver': 'recei', 'ice': 'ice'}
@@ -48,7 +50,7 @@ def rough_stems(words: Sequence[str]) -> dict[str, str]:
 
 
 def words_in(node: Node, stems: Mapping[str, str]) -> list[str]:
-    """Returns the words whose rough stem begins a word of the node's name, aliases or text.
+    """Returns the words of `stems` whose rough stem begins a word of the node's name, aliases or text.
 
     >>> words_in(Node("a", text="Two receivers failed."), rough_stems(["receiver", "failing", "frost", "ceiver"]))
     ['receiver', 'failing']
@@ -68,7 +70,9 @@ def _begins_a_word(stem: str, text: str) -> bool:
 def _walker_why(
     walked: WalkHit, reached: Reached, seeds: Sequence[tuple[WalkSeed, frozenset[Label]]]
 ) -> dict[str, Any]:
-    """Returns the labels a walker shares, with which anchors, and the path from the strongest of these."""
+    """Returns the `why` of a walker: the tags and buckets it shares with anchors, these anchors, and the path from the
+    one to which it has the strongest connection.
+    """
     node, idfs = walked.node, reached.idfs
     own = [label for label in labels_of(node) if label in idfs]
     sharing = [(seed, labels) for seed, labels in seeds if not labels.isdisjoint(own)]
@@ -97,7 +101,9 @@ def _as_written(label: Label) -> str:
 
 
 def _gravity_parts(node: Node, seed: WalkSeed, shared: int) -> dict[str, float]:
-    """Returns the gravity between an anchor and a node, and what it is computed from."""
+    """Returns the gravity between an anchor and a node, and its parts: the number of shared labels, the hours between
+    the two, and the distance of their SimHashes (see `formulas.gravity`).
+    """
     hours = abs(node.at - seed.at) / HOUR
     distance = UNKNOWN_DISTANCE
     if node.simhash is not None and seed.simhash is not None:

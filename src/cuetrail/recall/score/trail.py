@@ -57,10 +57,11 @@ Signals = dict[str, Values]
 
 
 def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached, *, how: Trail) -> Scored:
-    """Returns the eligible candidates with the highest score, then newer, then by id.
+    """Returns the candidates that match well enough, by score (a weighted mean of signals), then newer, then by id.
 
-    Redundant titles are left out. Repetitions of a better hit keep a quarter of their score. If the cue is the name of
-    a node, that node comes first, or a passage of the note with that title. Hits are grouped by note or conversation.
+    Titles of notes that also have a passage here are left out. Repetitions of a better hit keep a quarter of their
+    score. If the cue is the name of a node, that node comes first, or a passage of the note with that title. Hits are
+    grouped by note or conversation.
     """
     assert isinstance(anchored, TrailAnchors), "TRAIL scores the anchors of `find_anchors`"
     assert isinstance(reached, TrailCandidates), "TRAIL scores the candidates of `follow_trails`"
@@ -100,7 +101,9 @@ def _ordered(nodes: Iterable[Node], scores: Mapping[str, float]) -> list[Node]:
 
 
 def eligible_ids(anchored: TrailAnchors, signals: Signals, anchors: Mapping[str, Anchor], how: Trail) -> set[str]:
-    """Returns the ids supported by more than a weak vector match, plus their neighbours that are no anchors."""
+    """Returns the ids of candidates that have more evidence than a weak vector match, and of candidates that are no
+    anchors but stand near a match in their source.
+    """
     eligible = {id_ for name in LEADING for id_, value in signals.get(name, {}).items() if value}
     eligible |= {id_ for id_, anchor in anchors.items() if not how.is_weak(anchor)}
     eligible |= anchored.residual_scores.keys() | anchored.dated_ids
@@ -109,7 +112,7 @@ def eligible_ids(anchored: TrailAnchors, signals: Signals, anchors: Mapping[str,
 
 
 def weighted_mean(nodes: Iterable[str], signals: Signals, weights: Weights) -> dict[str, float]:
-    """Returns the weighted mean of the signals for each node, never below 0."""
+    """Returns, by id, the sum of the weighted signals divided by the sum of the positive weights, never below 0."""
     total = weights.total()
     scores = dict.fromkeys(nodes, 0.0)
     for name, weight in weights.signals().items():
@@ -122,7 +125,7 @@ def weighted_mean(nodes: Iterable[str], signals: Signals, weights: Weights) -> d
 
 
 def signals_of(context: RecallContext, anchored: TrailAnchors, reached: TrailCandidates) -> Signals:
-    """Returns all signals that have a weight."""
+    """Returns the values of each signal by signal name and node id, without signals of weight 0."""
     nodes, coverage, dates = reached.nodes, reached.coverage, anchored.dates
     cue = f" {fold(context.cue.raw)} "
     near, place, whole = source_signals(nodes, reached.blend, coverage)
@@ -143,10 +146,10 @@ def signals_of(context: RecallContext, anchored: TrailAnchors, reached: TrailCan
 def source_signals(
     nodes: Mapping[str, Node], blend: Mapping[str, float], coverage: TermCoverage
 ) -> tuple[Values, Values, Values]:
-    """Returns three signals for nodes of a file or conversation: near (the blend of the nodes beside it), place (the
-    mean of the best blends in its source) and whole (the share of the query terms that its source contains).
+    """Returns three signals for nodes of a file or conversation: near (from the blends of the two nodes on each side),
+    place (the mean of the best blends in its source) and whole (the share of the query terms that its source contains).
 
-    Of several nodes at one position the best counts as a neighbour; they are no neighbours of each other.
+    Several nodes at one position are no neighbours of each other; the best of them counts as the neighbour of others.
     """
     sources: dict[tuple[str, str | None, str], list[str]] = {}
     for id_, node in nodes.items():
@@ -170,9 +173,9 @@ def source_signals(
 
 
 def pass_on_title_signals(nodes: Mapping[str, Node], blend: Mapping[str, float], signals: Signals) -> dict[str, str]:
-    """Titles pass their signals to the best passage of their source, where they are larger.
+    """Raises the LEADING signals of the best passage of each source to those of its titles and headings.
 
-    Returns the ids of those titles by passage.
+    Changes `signals`. Returns, by the id of a passage, the id of the title that raised a signal of it.
     """
     best: dict[str, str] = {}
     for id_, node in nodes.items():
@@ -190,10 +193,10 @@ def pass_on_title_signals(nodes: Mapping[str, Node], blend: Mapping[str, float],
 
 
 def topic_passages(ranked: Iterable[Node], topics: Iterable[Node], opening: bool) -> dict[str, str]:
-    """Returns the ids of the passages that stand for these topics, each with the id of its topic.
+    """Returns the ids of the ranked nodes to show first for these topics, each with the id of its topic.
 
-    A topic with a text is its own passage. The passage of a note is the best of its file, or the first one in it
-    (`opening`). A title stands for itself if its file has no other passage.
+    A topic with a text represents itself. A note is represented by its best-ranked passage; with `opening`, by its
+    first one; if none is ranked, by its title.
     """
     texts = {node.id for node in topics if node.text}
     titles = {node.source: node.id for node in topics if not node.text and node.kind == "source"}
@@ -210,13 +213,17 @@ def topic_passages(ranked: Iterable[Node], topics: Iterable[Node], opening: bool
 
 
 def _names_speaker(cue: str, node: Node) -> bool:
-    """True if the folded cue contains the full or first name of the node's speaker."""
+    """True if the cue contains the full or first name of the node's speaker. `cue` is folded: lower case, no accents,
+    padded with spaces.
+    """
     speaker = _speaker(node)
     return bool(speaker) and any(f" {part} " in cue for part in (fold(speaker), fold(speaker).split(" ")[0]))
 
 
 def _speaker(node: Node) -> str:
-    """Returns the speaker of a turn: a property, or what stands before the first colon of a text with a source."""
+    """Returns the speaker of a turn: the property `speaker`, or in a text with a source the name before its first
+    colon; "" if there is none.
+    """
     speaker = node.props.get("speaker")
     if speaker is None and node.source is not None:
         speaker = speaker_in(node.text)
@@ -224,7 +231,7 @@ def _speaker(node: Node) -> str:
 
 
 def _is_ahead(node: Node, now: int) -> bool:
-    """True if a node of a file or conversation is more than a day later than now. Other nodes may be plans."""
+    """True if a node of a file or conversation is dated more than a day after `now`. Other nodes may be plans."""
     return node.source is not None and node.at > now + DAY
 
 
@@ -232,8 +239,10 @@ def _is_ahead(node: Node, now: int) -> bool:
 
 
 def confidence_in(best: Node, context: RecallContext, anchored: TrailAnchors, reached: TrailCandidates) -> float:
-    """Returns the confidence that the best hit answers the cue. A cue that only filters, or names its topic, is sure
-    of what it finds.
+    """Returns the confidence, from 0 to 1, that the best hit answers the cue.
+
+    It is 1 for a literal cue (phrases, a prefix, fuzzy words or only filters), for one that is the name of a topic, and
+    for one of function words alone.
     """
     coverage = reached.coverage
     if anchored.literal or anchored.titled or FUNCTION_WORDS.issuperset(map(str.casefold, coverage.words.values())):
@@ -255,7 +264,7 @@ def confidence_in(best: Node, context: RecallContext, anchored: TrailAnchors, re
 
 
 def _unseen(context: RecallContext, words: Sequence[str]) -> set[str]:
-    """Returns the words that no memory contains, of those that no candidate contains."""
+    """Returns those of the words that no memory in the scope contains, as far as a few text searches show."""
     left = list(dict.fromkeys(words))
     where = replace(context.cue.where, with_text=False)
     for _ in range(MOST_LOOKS):
@@ -275,7 +284,7 @@ def _unseen(context: RecallContext, words: Sequence[str]) -> set[str]:
 
 
 class _Why:
-    """Builds the `why` of hits."""
+    """Builds the `why` of hits: how each was found, its signals, and the path to it."""
 
     def __init__(
         self, reached: TrailCandidates, signals: Signals, titles: Mapping[str, str], anchors: Mapping[str, Anchor],
@@ -287,7 +296,7 @@ class _Why:
         self.found = reached.found | signals.get("named", {}).keys()
 
     def of(self, id_: str) -> dict[str, Any]:
-        """Returns how a node was found, its signals, and the path to it."""
+        """Returns the `why` of the node with this id."""
         anchor = self.anchors.get(id_)
         bm25, cosine = (anchor.bm25, anchor.cosine) if anchor else (None, None)
         found_by = [name for name, part in (("text", bm25), ("vector", cosine)) if part is not None]
@@ -309,12 +318,14 @@ class _Why:
         }
 
     def _is_activated(self, id_: str) -> bool:
-        """True if a node got most of its energy from another."""
+        """True if the largest part of a node's energy came from another node."""
         source = self.reached.sources.get(id_)
         return source is not None and source.start != id_
 
     def _path(self, id_: str) -> list[dict[str, Any]]:
-        """Returns the hops to a node: by activation, by the second hop, or through the title above it."""
+        """Returns the hops that led to a node: one by activation, those of the second hop, or those to the title that
+        passed its signals to the node, and from there. [] if the cue found the node directly.
+        """
         source, second = self.reached.sources.get(id_), self.reached.second_hops.get(id_)
         if source is not None and source.start != id_:
             return [_hop(source.start, id_, source.energy, source.via)]
@@ -348,7 +359,8 @@ def _hop(start: str, end: str, energy: float, via: str) -> dict[str, Any]:
 
 
 def group_by_note(ranked: Sequence[Node], limit: int) -> list[list[Node]]:
-    """Returns the first `limit` notes and conversations, each with its best passages; a node of neither stands alone.
+    """Returns the ranked nodes in at most `limit` groups, by rank: the passages of one note or conversation form a
+    group, any other node is a group of its own. Only the first `DEPTH * limit` nodes join a group that exists.
 
     >>> nodes = [Node(id_, source=id_[0], props={"title": "T"}) for id_ in ("a1", "b1", "a2")] + [Node("c")]
     >>> [[node.id for node in group] for group in group_by_note(nodes, 2)]
@@ -370,7 +382,7 @@ def _is_passage(node: Node) -> bool:
 
 
 def find_repeated_hits(ranked: Iterable[Node], limit: int) -> dict[str, str]:
-    """Returns ids of nodes that repeat a better-ranked node, each with the id of that one.
+    """Returns the ids of nodes that repeat a better-ranked node, each with the id of the better one.
 
     A node repeats another if all its words occur there; with fewer than SHORT words only if the texts are equal.
 

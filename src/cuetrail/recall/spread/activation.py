@@ -41,9 +41,9 @@ Stream = Generator[Activation, None, None]
 class Flow:
     """Limits of an activation: hops, branches per node, and the least energy that flows on.
 
-    `tag_sim_floor` is the least similarity of an edge's tags and the query tags that an edge counts with. `claim` says
-    which step gets a node that several could reach: the one with the most energy, or ("frontier") the one from the node
-    that comes first. The others take their next best edge.
+    `tag_sim_floor` is the factor for an edge that has no tag of the query; with all of them the factor is 1. `claim`
+    decides between several steps to the same node: the one with the most energy takes it ("energy"), or the one from
+    the node that comes first ("frontier"). The others take their next best edge.
     """
 
     max_depth: int = 5
@@ -77,7 +77,9 @@ class _Walk:
         self.tips, self.visited = [_Tip(self.seed, self.score)], {self.seed}
 
     def advance(self, claimed: Sequence[Sequence[Candidate]]) -> None:
-        """Extends each path by the steps that it may take, given per tip. A path that may take none ends."""
+        """Extends each path by its steps (`claimed`, in the order of `tips`). A path with several steps branches, one
+        without steps ends.
+        """
         tips: list[_Tip] = []
         for tip, steps in zip(self.tips, claimed, strict=True):
             if not steps:
@@ -93,7 +95,7 @@ class _Walk:
             self.ended.append(Path(tip.hops))
 
     def result(self, reason: ActivationEnd = "complete", error: str | None = None) -> Activation:
-        """Returns the result of the seed. If it is complete, the remaining tips end their paths."""
+        """Returns the activation of the seed. With the reason "complete", paths still under way end here and count."""
         for tip in self.tips if reason == "complete" else ():
             self._end(tip)
         return Activation(self.seed, self.score, reason, tuple(self.ended), error, self.tags)
@@ -103,7 +105,10 @@ def activate_seeds(
     store: Store, scope: Scope, seeds: Mapping[str, float], tags: Sequence[str], flow: Flow, where: Where,
     stop: threading.Event | None = None,
 ) -> Stream:  # fmt: skip
-    """Yields one result per seed, as each ends. If the engine fails, all remaining seeds end as `failed`."""
+    """Yields one activation per seed, as soon as it ends. `seeds` maps node ids to energies.
+
+    If the engine fails, all remaining seeds end as "failed"; once `stop` is set, as "cancelled".
+    """
     live = [_Walk(seed, score, tuple(tags)) for seed, score in seeds.items()]
     # With a depth of 0 the engine is still asked which seeds exist.
     flow = flow if flow.max_depth else replace(flow, max_branches=0)
@@ -169,7 +174,10 @@ def activate(
     session: Session, seeds: str | Mapping[str, float], *, tags: tuple[str, ...] | None, flow: Flow, seeding: Seeding,
     choose_tags: Chooser | None, where: Where, record_access: bool, stop: threading.Event | None, now: int | None,
 ) -> Stream:  # fmt: skip
-    """Returns the stream of activations from seeds, given with their energies, or found by a query."""
+    """Returns the stream of activations, one per seed. `seeds` maps ids to energies, or is a query that finds seeds.
+
+    If `tags` is None, the query's own tags are used. With `record_access`, the nodes shown count as used.
+    """
     if isinstance(seeds, str):
         context = RecallContext(
             session.store, session.scope, parse_cue(seeds, where), 0, len, 0, None, session.vectors.of_query
@@ -183,7 +191,9 @@ def activate(
 def _found_seeds(
     session: Session, context: RecallContext, seeding: Seeding, tags: tuple[str, ...] | None, choose: Chooser | None
 ) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Returns the seeds that a query finds, with their energies, and the tags it is about unless they are given."""
+    """Returns the energies of the seeds that a query finds, by id; and `tags`, or if they are None the tags that the
+    query is about. Logs notices.
+    """
     anchored = find_seeds(context, seeding=seeding)
     for notice in session.with_notice(context.cue.notices + anchored.notices):
         log.warning(notice)
@@ -225,7 +235,10 @@ class Activated:
 
 
 def merge(found: Iterable[Activation]) -> list[Activated]:
-    """Returns all nodes that were reached, those with the most energy first, then by id. Energies are not summed."""
+    """Returns all nodes that energy reached, seeds included, those with the most energy first, then by id.
+
+    Energies from several seeds are not summed: the largest counts.
+    """
     reached: dict[str, dict[str, tuple[float, Path]]] = {}
     for activation in found:
         if activation.reason != "seed_not_found":

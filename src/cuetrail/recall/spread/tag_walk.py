@@ -18,7 +18,8 @@ def follow_labels(
 ) -> Reached:
     """Returns nodes that share a tag or bucket with one of the first `harvest` anchors and match no word of the cue.
 
-    They pass all filters of the cue. Labels in `generic` and temporal tags are not followed.
+    They pass all filters of the cue. Tags and buckets in `generic` and temporal tags are not followed. `rank` is the
+    order of the nodes.
     """
     seeds = tuple(walk_seed(anchor, generic) for anchor in anchored.anchors[:harvest])
     _, walkers = shares(context.tokens, context.limit)
@@ -30,7 +31,7 @@ def follow_labels(
 
 
 def walk_seed(anchor: Anchor, generic: Collection[str]) -> WalkSeed:
-    """Returns an anchor as the start of a walk, with the labels to follow."""
+    """Returns an anchor as the start of a walk, with its tags and buckets except those in `generic`."""
     node = anchor.node
     labels = [label for label in labels_of(node) if label.name not in generic]
     return _walk_seed(node.id, tuple(labels), node.at, node.simhash, anchor.key)

@@ -68,7 +68,10 @@ Tie = tuple[str, str, float, str]
 
 @dataclass(frozen=True, slots=True)
 class ActivationSource:
-    """The start that most of a node's energy came from, the kind of tie, and how much energy that was."""
+    """The start that most of a node's energy came from, the kind of the tie between them, and that energy.
+
+    A start is a node where activation begins. A tie is a connection along which it flows.
+    """
 
     start: str
     via: str
@@ -77,7 +80,7 @@ class ActivationSource:
 
 @dataclass(slots=True)
 class CandidateGraph:
-    """The candidates by id, and the ties of the starts: weight and kind, by start and other node."""
+    """The candidates by id, and the ties of the starts: `ties[start][other]` is the weight and the kind of a tie."""
 
     nodes: dict[str, Node]
     ties: dict[str, dict[str, tuple[float, str]]] = field(default_factory=dict)
@@ -94,11 +97,12 @@ class CandidateGraph:
 
 @dataclass(frozen=True, slots=True)
 class TrailCandidates(Reached):
-    """Result of the spread stage of TRAIL: all candidates, and everything the signals are computed from.
+    """Result of the spread stage of the default recipe TRAIL: all candidates, and what their signals are computed from.
 
     `blend` and `coverage` compare candidates with the query. `named` are the scores of nodes that the cue names,
-    `activation` those of nodes that energy reached, `sources` where most of it came from. `found` are the ids that the
-    cue found directly. A literal query has no `named`, `activation` or `second_hops`.
+    `activation` those of nodes that energy reached, `sources` where most of that energy came from. `found` are the ids
+    that the cue found directly. For a literal query (phrases, a prefix, fuzzy words or only filters) all but the first
+    four are empty.
     """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
@@ -113,7 +117,9 @@ class TrailCandidates(Reached):
 
 
 def follow_trails(context: RecallContext, anchored: Anchored, *, how: Trail) -> TrailCandidates:
-    """Returns the candidates: anchors, nodes the cue names, nodes tied to these, and what the second hop finds."""
+    """Returns the candidates: anchors (direct matches), nodes the cue names, nodes connected with these, and nodes that
+    a second search finds by names in the best candidates (the second hop).
+    """
     assert isinstance(anchored, TrailAnchors), "TRAIL spreads from the anchors of `find_anchors`"
     context = relax_query(context)
     weights = how.weights(kinds_of(anchored.nodes.values()), anchored.query_embedding)
@@ -177,7 +183,10 @@ def _above(node: Node) -> tuple[str, ...]:
 
 
 def _start_energies(anchors: Mapping[str, float], named: Mapping[str, float], share: float) -> dict[str, float]:
-    """Returns the energy of each start: `share` for nodes the cue surely names, the rest for the anchors."""
+    """Returns the energy of each start, in all 1: at most `share` for nodes the cue names, the rest for the anchors.
+
+    Each part is divided in proportion to the values. Nodes named with less confidence get less than `share`.
+    """
     energies: dict[str, float] = {}
     share *= max(named.values(), default=0.0)
     for part, values in ((1 - share, anchors), (share, named)):
@@ -197,9 +206,10 @@ def build_graph(
     expanded: Sequence[str],
     along: Sequence[str],
 ) -> CandidateGraph:
-    """Returns the graph of these nodes, of those tied to the starts, and of the neighbours of `expanded` anchors.
+    """Returns the graph of these nodes, the nodes tied to the starts, and the nodes directly before and behind those in
+    `expanded`.
 
-    `along` says which ties to follow: "names", "edges", "order", "tags", "facts".
+    `along` names the kinds of ties to follow: "names", "edges", "order", "tags", "facts".
     """
     graph = CandidateGraph(dict(nodes))
     ties: dict[str, list[tuple[str, float, str]]] = {id_: [] for id_ in _neighbours(context, expanded)}
@@ -248,7 +258,7 @@ def _name_ties(context: RecallContext, nodes: Mapping[str, Node], starts: Sequen
 def _edge_ties(context: RecallContext, _nodes: Mapping[str, Node], starts: Sequence[str]) -> Iterable[Tie]:
     """Yields a tie for each of the strongest edges of a start; the weight of an edge to a hub is reduced.
 
-    Edges that a dream made are left out: the names in a text already lead where they lead.
+    Edges that a dream made are left out: most follow from names in a text, which are ties themselves.
     """
     query = StepQuery(tuple(starts), EDGES, "both", EdgeFilter(), context.cue.where)
     steps_of = context.store.steps(context.scope, query).items()
@@ -277,9 +287,10 @@ def _hub_divisor(degree: int) -> float:
 
 
 def _tag_ties(context: RecallContext, nodes: Mapping[str, Node], starts: Sequence[str]) -> Iterable[Tie]:
-    """Yields ties to nodes that share tags with a start, weighted by rarity: candidates, and others of a tag walk.
+    """Yields ties from each start to nodes that share tags with it, with more weight for rarer tags. These nodes are
+    candidates, and others that a tag walk finds.
 
-    Only tags that people gave count. Automatic labels are common, and follow from words that the text search has read.
+    Only tags that people gave count: automatic ones follow from words, which the text search has compared already.
     """
     # Tags that the cue filters by are on every candidate.
     filters = frozenset(context.cue.where.tags)
@@ -324,9 +335,9 @@ _TIES: dict[str, Callable[[RecallContext, Mapping[str, Node], Sequence[str]], It
 def spread_activation(
     graph: CandidateGraph, energies: Mapping[str, float]
 ) -> dict[str, tuple[float, ActivationSource]]:
-    """Returns the energy of each node after one hop, and the start that most of it came from.
+    """Returns, by id, the energy of each node after one hop, and the start that most of it came from.
 
-    Returns {} if no start has ties.
+    A start divides its energy among its ties by weight, and keeps a part. Returns {} if no start has ties.
     """
     if not any(graph.ties.get(start) for start in energies):
         return {}
@@ -352,9 +363,10 @@ def spread_activation(
 class SecondHop:
     """The signals of the second hop for one node, and where they come from.
 
-    `link`: a best candidate names the node. `hop` and `left`: it shares the rare name `via` with the candidate `start`,
-    and matches the residual query, or has query terms that `start` lacks. `further`: the follow-up search from `start`
-    found it. `via`, `start` and `energy` describe the strongest of several starts.
+    `link`: the text of a best candidate names the node. `hop`: the node shares the rare name `via` with the candidate
+    `start` and matches the residual query (the query without its names). `left`: it shares `via` and has query terms
+    that `start` lacks. `further`: the follow-up search from `start` found it. `via`, `start` and `energy` describe the
+    strongest of several starts.
     """
 
     link: float = 0.0
@@ -366,7 +378,9 @@ class SecondHop:
     energy: float = 0.0
 
     def merge(self, other: SecondHop) -> SecondHop:
-        """Returns the larger value of each signal, with the stronger origin; an origin by name wins over a search."""
+        """Returns the larger value of each signal, with `via`, `start` and `energy` of the stronger of the two; a
+        shared name wins over a follow-up search.
+        """
         origin = max(self, other, key=lambda one: (one.energy > 0 and one.via != SEARCH, one.energy))
         return SecondHop(
             max(self.link, other.link),
@@ -385,9 +399,10 @@ NONE = SecondHop()
 def follow_up_search(
     context: RecallContext, candidates: Nodes, best: Mapping[str, float], coverage: TermCoverage
 ) -> tuple[dict[str, dict[str, float]], dict[str, Node]]:
-    """Searches for the names in each of the best candidates together with the query words it lacks.
+    """Searches, for each of the best candidates, the names in its text together with the query words it lacks.
 
-    Returns scores from 0 to 1, by candidate and found id, and the nodes that were no candidates yet.
+    Returns scores from 0 to 1 by the candidate's id and then by the id of the node found, and the nodes found that
+    were no candidates yet.
     """
     cue = f" {fold(context.cue.raw)} "
     where = replace(context.cue.where, with_text=not context.cue.where.kinds)
@@ -413,7 +428,11 @@ def second_hops(
     coverage: TermCoverage,
     searched: Mapping[str, Mapping[str, float]],
 ) -> dict[str, SecondHop]:
-    """Returns the second-hop signals of all nodes reached from the best candidates, scaled by the scores of these."""
+    """Returns, by id, the second-hop signals of the nodes that share a name with one of the best candidates, or that
+    its follow-up search found. Signals are multiplied by the score of that candidate, from 0 to 1.
+
+    `residual` has the blends for the residual query, `searched` the scores of the follow-up searches.
+    """
     found = _linked(candidates, best)
     names_of = {id_: proper_names(candidates[id_].text) | variants_of(candidates[id_]) for id_ in best}
     texts = {id_: fold_padded(node.text) + _own_names(node) for id_, node in candidates.items()}
@@ -445,7 +464,10 @@ def _rarest_names(names: Iterable[str], containing: Mapping[str, list[str]], siz
 
 
 def _linked(candidates: Nodes, best: Mapping[str, float]) -> dict[str, SecondHop]:
-    """Returns the nodes whose name occurs in the text of a best candidate."""
+    """Returns, by id, the candidates whose name occurs in the text of a best candidate, with the signal `link`.
+
+    Names that more than FAN candidates have do not count.
+    """
     carriers: dict[str, list[str]] = {}
     for id_, node in candidates.items():
         for name in variants_of(node):
@@ -467,8 +489,8 @@ def _own_names(node: Node) -> str:
 
 
 def variants_of(node: Node) -> frozenset[str]:
-    """Returns the variants of a node's name and of its first aliases; of a text without a name, those of its title and
-    of what it is about.
+    """Returns the spellings under which a node's name and first aliases may occur in a text. For a node without a name,
+    those of its title and of the names its text is about.
     """
     names = [name for name in (node.name, *node.aliases[:MOST_ALIASES]) if name] or topic_names(node.props)
     return frozenset[str]().union(*map(name_variants, names)) if names else frozenset()

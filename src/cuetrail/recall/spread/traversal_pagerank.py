@@ -32,7 +32,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TraversalFilter:
-    """The edges that a traversal follows, their direction, and the nodes it may reach."""
+    """The edges that a traversal follows (`ties`), their direction, and the nodes it may reach (`where`)."""
 
     direction: Direction = "both"
     ties: EdgeFilter = field(default_factory=EdgeFilter)
@@ -106,7 +106,10 @@ def traverse(
     record_access: bool,
     now: int,
 ) -> Traversal:
-    """Returns the nodes that edges lead to from a start, by hops or by a random walk. Raises NotFound."""
+    """Returns the nodes that edges lead to from the start nodes (ids or names), by hops or by PageRank.
+
+    With `record_access`, these nodes count as used. Raises NotFound if a start does not exist.
+    """
     store, scope = session.store, session.scope
     starts = list(dict.fromkeys(require_node(store, scope, one) for one in start))
     if isinstance(extent, Hops):
@@ -152,10 +155,11 @@ def nodes_within_hops(
 def personalised_pagerank(
     store: Store, scope: Scope, seeds: Sequence[str], edges: TraversalFilter, how: PageRank
 ) -> Traversal:
-    """Returns the nodes a random walk visits most that restarts at the seeds and follows edges in proportion to weight.
+    """Returns the `top_k` nodes with the highest personalised PageRank: how often a random walk visits a node that
+    restarts at the seeds and follows edges in proportion to their weights.
 
-    Nodes beyond `depth` hops are left out, so a score is never too high. It is exact if everything reachable is within
-    the depth and has at most MOST_NODES nodes.
+    Edges beyond `depth` hops are not followed, so scores may be too low but never too high. They are exact if all that
+    is reachable lies within the depth and is at most MOST_NODES nodes.
     """
     walk = _RandomWalk(seeds, how)
     frontier = list(seeds)
@@ -179,7 +183,9 @@ def personalised_pagerank(
 
 
 class _RandomWalk:
-    """The state of a PageRank by forward push: known edges, and for each node its settled and its unsettled mass."""
+    """The state of a PageRank by forward push: the edges read so far, and the probability mass of each node, settled
+    (part of its score) and unsettled (still to be distributed).
+    """
 
     def __init__(self, seeds: Sequence[str], how: PageRank) -> None:
         self.how, self.seeds = how, len(seeds)
@@ -194,7 +200,7 @@ class _RandomWalk:
         self._unsettled: list[float] = [1 / self.seeds] * self.seeds
 
     def add_edges(self, id_: str, steps: Sequence[tuple[str, str, float]]) -> None:
-        """Adds the edges of a node: other node, edge id and weight of each, in a fixed order."""
+        """Marks a node as expanded and adds its edges, each as the id of the other node, the edge id and the weight."""
         self._expanded.add(id_)
         here, total = self.number[id_], sum(weight for _, _, weight in steps)
         if not steps:
@@ -239,7 +245,7 @@ class _RandomWalk:
         return [id_ for _, id_ in sorted(waiting)[: max(MOST_NODES - len(self._expanded), 0)]]
 
     def scores(self) -> dict[str, float]:
-        """Returns the mass of each node within the depth."""
+        """Returns the PageRank of each node within the depth, by id."""
         settling = 1 - self.how.damping
         return {
             id_: self._settled[n] + (0.0 if id_ in self._expanded else settling * self._unsettled[n])

@@ -55,7 +55,10 @@ def program() -> tuple[str, ...]:
 
 
 def make_entry(name: str, arguments: Sequence[str]) -> ServerEntry:
-    """Returns an entry for `cuetrail` with these arguments. Raises InputError for an invalid name."""
+    """Returns the settings entry of a server with this name that runs `cuetrail` with these arguments.
+
+    Raises InputError for an invalid name.
+    """
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r:.80} is no name for a server: use letters, digits, - and _")
     command, *first = program()
@@ -63,7 +66,7 @@ def make_entry(name: str, arguments: Sequence[str]) -> ServerEntry:
 
 
 def changes(client: Client, entry: ServerEntry, *, replace: bool = False) -> list[SettingsChange]:
-    """Returns the changes of a client's settings files. Nothing is written yet.
+    """Returns the changes to a client's settings files that add the entry. Nothing is written yet.
 
     Raises InputError for a file that cannot be read, or that has another entry of the name, unless `replace`.
     """
@@ -110,7 +113,7 @@ class _JsonToken(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Object:
-    """The start and end of an object in a text, and of the value of each member."""
+    """The positions of an object in a JSON text: its start and end, and those of the value of each member."""
 
     start: int
     end: int
@@ -118,12 +121,12 @@ class _Object:
 
 
 def parse_json(text: str) -> Any:
-    """Returns the value of a text, {} for an empty one. Raises ValueError."""
+    """Returns the value of a JSON text that may have comments and trailing commas; {} if empty. Raises ValueError."""
     return json.loads(_plain_json(text)) if _plain_json(text).strip() else {}
 
 
 def set_member(text: str, key: str, name: str, value: Any) -> str:
-    """Returns the text with `value` as the member `name` of the object under `key`, which is made if missing.
+    """Returns the JSON text with `value` as the member `name` of the object under `key`, which is made if missing.
 
     Raises ValueError if the text is no object, or has no object under the key.
     """
@@ -228,7 +231,8 @@ def _indent_unit(text: str) -> str:
 class _Format:
     """A format of settings files. `key` names the object that holds the servers; every entry has the fields `more` too.
 
-    `show` makes the text of an entry from its name and fields, `insert` adds it to a file or replaces an old one.
+    `show` makes the text of an entry from its name and fields, `insert` adds it to a file's text or replaces an old
+    one, `by_hand` makes the text for an error message.
     """
 
     name: str
@@ -293,7 +297,9 @@ def _application(name: str, *inner: str) -> Path:
 
 
 def _settings_files(client: Client) -> list[tuple[Path, _Format]]:
-    """Returns the settings files of a client: for Claude those of Claude Code, and of Claude Desktop if installed."""
+    """Returns the settings files of a client: for Claude, those of Claude Desktop and Claude Code if installed, or that
+    of Claude Code if neither is.
+    """
     match client:
         case "cursor":
             return [(Path.home() / ".cursor" / "mcp.json", _JSON)]

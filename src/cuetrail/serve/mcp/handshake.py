@@ -74,7 +74,7 @@ _STDIN, _STDOUT = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """The first line of a client, and the id of its request if that is already answered."""
+    """The first line that a client sent, and the id of the request in it if that was answered already, else None."""
 
     line: bytes
     answered_id: str | int | None = None
@@ -94,7 +94,7 @@ def answer_initialize(profile: Profile, version: str) -> Handshake:
 
 
 def initialize_result(profile: Profile, version: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Returns the result of `initialize`."""
+    """Returns the result of an `initialize` request: protocol version, capabilities, server and instructions."""
     wanted = params["protocolVersion"]
     capabilities: dict[str, Any] = {"prompts": {"listChanged": False}} if not profile.reference else {}
     capabilities |= {"resources": {"subscribe": True, "listChanged": False}, "tools": {"listChanged": False}}
@@ -107,7 +107,7 @@ def initialize_result(profile: Profile, version: str, params: dict[str, Any]) ->
 
 
 def _first_line() -> bytes:
-    """Reads byte by byte, because the SDK reads the rest from the same descriptor with a buffer of its own."""
+    """Returns the first line of stdin. Reads byte by byte: the SDK reads the rest from the same descriptor."""
     line = bytearray()
     while not line.endswith(b"\n") and len(line) < MAX_LINE_BYTES and (byte := os.read(_STDIN, 1)):
         line += byte

@@ -1,4 +1,4 @@
-"""The nine tools of the reference MCP memory server, over a cuetrail memory. Its users change one line.
+"""The nine tools of the reference MCP memory server, over a cuetrail memory, for clients that were made for it.
 
 Entities, observations and relations are stored as an import of its file stores them: an entity is a node, an
 observation an atom linked to it, a relation an edge. All other features of cuetrail work on them.
@@ -80,7 +80,7 @@ def import_reference_file(memory: Memory, file: Path) -> None:
 
 
 def _entities(memory: Memory, nodes: Iterable[Node]) -> list[_Observed]:
-    """Returns the nodes that are entities, oldest first, with their observations."""
+    """Returns those of the nodes that are entities, oldest first, with the atoms of their observations."""
     # Names that were extracted from a text, or that only a relation mentions, are not entities yet.
     stated = [node for node in nodes if node.name and not is_placeholder(node) and "found" not in node.props]
     stated.sort(key=lambda node: (node.created, node.seq, node.id))

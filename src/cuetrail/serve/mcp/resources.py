@@ -23,7 +23,7 @@ TOPIC_TOKENS, TITLE_CHARS = 1500, 80
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource with a fixed URI."""
+    """An MCP resource with a fixed URI: how clients see it, and the function that returns its text (`read`)."""
 
     uri: str
     name: str
@@ -98,7 +98,7 @@ memory_relate for how people and things stand to each other. Add what is new, no
 
 
 def start_prompt(memory: Memory, topic: str = "") -> str:
-    """Returns the text of the prompt."""
+    """Returns the text of the prompt "start": a guide to the tools, the brief, and a recall on the topic if given."""
     parts = [_GUIDE, _brief(memory)]
     if topic.strip():
         parts.append(

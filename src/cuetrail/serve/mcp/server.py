@@ -53,7 +53,9 @@ LimiterFor = Callable[[str], anyio.CapacityLimiter]
 def make_server(
     profile: Profile, memory: LazyMemory, version: str, limiter_for: LimiterFor | None = None
 ) -> Server[None]:
-    """Returns an MCP server. With `limiter_for` it serves several clients: no subscriptions, memory not closed."""
+    """Returns an MCP server. With `limiter_for` it serves several clients over HTTP: it has no subscriptions, and does
+    not close the memory when it stops.
+    """
     offered = resources.GRAPH_RESOURCES if profile.reference else resources.RESOURCES
     subscriptions = Subscriptions(offered, memory.run)
     handlers = _Handlers(profile, memory, subscriptions, limiter_for)
@@ -111,7 +113,7 @@ def _caller(context: Context) -> Caller:
 
 
 class _Handlers:
-    """A handler for each kind of request."""
+    """The functions that answer MCP requests, one for each kind of request."""
 
     def __init__(
         self, profile: Profile, memory: LazyMemory, subscriptions: Subscriptions, limiter_for: LimiterFor | None
@@ -241,7 +243,7 @@ def _mcp_tool(tool: Tool) -> types.Tool:
 
 @contextlib.asynccontextmanager
 async def over_http(memory: LazyMemory, version: str, limiter_for: LimiterFor) -> AsyncIterator[ASGIApp]:
-    """Yields an application for streamable HTTP with the default tools. Requests must have a CALLER_KEY."""
+    """Yields an ASGI application for MCP over HTTP with the default tools. Its scopes must have a CALLER_KEY."""
     manager = StreamableHTTPSessionManager(
         make_server(PROFILES["default"], memory, version, limiter_for),
         stateless=True,
@@ -256,9 +258,9 @@ Incoming = SessionMessage | Exception
 
 
 async def serve_stdio(server: Server[None], handshake: Handshake) -> None:
-    """Serves until the client closes stdin; requests under way are answered first.
+    """Serves on stdin and stdout until the client closes stdin and all its requests are answered.
 
-    The server receives the first line again; a second answer is dropped.
+    The server also gets the first line, which `handshake` holds. If that was answered, its own answer is dropped.
     """
     unanswered = _Unanswered()
     async with stdio_server() as (reading, writing):
@@ -274,20 +276,20 @@ LISTEN = "subscriptions/listen"
 
 
 class _Unanswered:
-    """The requests that are read and not answered yet, by id."""
+    """Counts the requests that were read and are not answered yet, by id."""
 
     def __init__(self) -> None:
         self._ids, self._changed = Counter[str | int](), anyio.Event()
 
     def read(self, message: object) -> None:
-        """Takes note of a message of the client: a request, or the end of one."""
+        """Records a message of the client: adds a request, or removes one that it cancels."""
         if isinstance(message, types.JSONRPCRequest) and message.method != LISTEN:
             self._ids[message.id] += 1
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             self._remove((message.params or {}).get("requestId"))
 
     def sent(self, message: object) -> None:
-        """Takes note of a message of the server: the answer to a request."""
+        """Records a message of the server: removes the request that it answers."""
         if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
             self._remove(message.id)
 
@@ -335,7 +337,7 @@ class _WrappedStream:
 
 
 class _RequestStream(_WrappedStream):
-    """A stream of requests: those read earlier, then its own. It ends when all of them are answered."""
+    """A stream of requests: first those in `first`, then those of the inner stream. It ends when all are answered."""
 
     def __init__(self, first: list[Incoming], inner: Any, unanswered: _Unanswered) -> None:
         super().__init__(inner)
@@ -424,7 +426,7 @@ class Subscriptions:
         self._hashes[uri] = hash(await self._run(lambda memory: self.resources.read(memory, uri)))
 
     async def watch(self) -> None:
-        """Checks for changes at intervals, for ever."""
+        """Notifies subscribers of changes at intervals, for ever."""
         while True:
             await anyio.sleep(POLL_SECONDS)
             if self._sessions or self._listening:

@@ -111,7 +111,7 @@ def _forget(memory: Memory, given: Arguments) -> ToolResult:
 
 
 def recall(memory: Memory, given: Arguments) -> ToolResult:
-    """Returns the current facts that fit the cue, then the memories it finds."""
+    """Returns the current facts that fit the cue, then the memories it finds; or what was looked for in vain."""
     tokens = given.pop("tokens", RECALL_TOKENS)
     found = memory.recall(budget=Budget(tokens=tokens), **parse_times(given))
     if not found.answerable:
@@ -131,7 +131,9 @@ def _recall_text(found: Recollection, tokens: int) -> str:
 
 
 def _hits_json(found: Recollection) -> dict[str, Any]:
-    """Returns the facts and hits as JSON data; if they do not answer, the nearest hit alone, under another name."""
+    """Returns the facts and hits as JSON data. If they do not answer the cue, `hits` is empty and `nearest` has the
+    first hit.
+    """
     hits = [
         {
             **node_json(hit.node),

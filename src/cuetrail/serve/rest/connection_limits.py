@@ -21,8 +21,8 @@ class ConnectionLimits:
 
     `head_bytes`: request line and headers together; also the most between two pieces of a body. `head_seconds`: from
     the first byte, or from the connection, to the end of the headers. `idle_seconds`: between two requests.
-    `drain_seconds`: a client that does not read its response, or that goes on sending after it. `pipelined`: requests
-    that wait on one connection while an earlier one runs.
+    `drain_seconds`: for a client to read its response, and to stop sending after it. `pipelined`: requests that wait on
+    one connection while an earlier one runs.
     """
 
     connections: int = 512
@@ -35,7 +35,7 @@ class ConnectionLimits:
 
 
 class _Refused(Exception):
-    """Stops the parser: the request is over a limit."""
+    """Raised to stop the HTTP parser when a request is over a limit."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,9 @@ class OpenConnections:
     by_address: Counter[str] = field(default_factory=Counter)
 
     def make_room(self, address: str) -> bool:
-        """Closes a waiting connection if one more from this address would be over a limit. False if none waits."""
+        """Closes a waiting connection if one more from this address would be over a limit. False if that is needed and
+        none waits; else True.
+        """
         if self.by_address[address] >= self.limits.connections_per_address:
             return self._close_one({address})
         if self.by_address.total() >= self.limits.connections:
@@ -64,7 +66,7 @@ class OpenConnections:
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """uvicorn's HTTP protocol within the limits of `opened`. It has at most one timer at a time for reading."""
+    """uvicorn's HTTP protocol for one connection, which is closed when it exceeds the limits of `opened`."""
 
     def __init__(self, *given: Any, opened: OpenConnections, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -186,7 +188,9 @@ class LimitedProtocol(HttpToolsProtocol):
             self._abort_after_drain()
 
     def _refuse(self, status: int) -> None:
-        """Answers with a status and closes the connection; requests that still run are told that the client is gone."""
+        """Closes the connection, with a response of this status unless a request is running. That request then sees
+        the client as disconnected.
+        """
         self._stop_waiting()
         if self.transport.is_closing():
             return
@@ -198,7 +202,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._abort_after_drain()
 
     def _abort_after_drain(self) -> None:
-        """Aborts the connection unless the client reads what was sent in time."""
+        """Starts a timer that aborts the connection if the client does not read what was sent within the limit."""
         if self._draining is None:
             self._draining = self.loop.call_later(self._limits.drain_seconds, self.transport.abort)
 

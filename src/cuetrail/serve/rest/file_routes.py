@@ -104,7 +104,7 @@ async def _download(
 
 
 def _query_arguments(request: Request, verb: str) -> dict[str, Any]:
-    """Returns the arguments in the query string. Raises InputError."""
+    """Returns the arguments in the query string. Raises InputError for those that the verb does not accept."""
     return checked_arguments(FILE_VERBS[verb].tool, dict(request.query_params))
 
 

@@ -105,7 +105,10 @@ def _when(value: Any) -> int | None:
 
 
 def _owner(given: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the owner's ids among the arguments, and among filters that must all hold."""
+    """Returns those of the owner's ids (user_id, agent_id, app_id, run_id) that the arguments or their filters give.
+
+    Filters inside OR and NOT do not count.
+    """
     filters = given.get("filters")
     parts = [given, *_conditions(filters)] if isinstance(filters, Mapping) else [given]
     return {
@@ -123,7 +126,7 @@ def _conditions(filters: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _passes(row: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
-    """True if a memory passes the filters: names with values, `in`, comparisons, AND, OR and NOT. Raises InputError."""
+    """True if a memory passes a filter: names with values or comparisons, and AND, OR, NOT. Raises InputError."""
     if not isinstance(condition, Mapping):
         raise InputError(f'a filter must be an object, such as {{"user_id": "ada"}}, not {condition!r:.60}')
     for name, wanted in condition.items():
@@ -164,7 +167,7 @@ def _matches(value: Any, wanted: Any) -> bool:
 
 
 def _condition(given: Arguments) -> Json:
-    """Returns the owner and the filters of the arguments as one condition. Raises InputError."""
+    """Returns the owner and the filters of the arguments as one filter. Raises InputError for invalid filters."""
     filters = given.get("filters")
     if filters is not None and not isinstance(filters, Mapping):
         raise InputError('filters must be an object, such as {"user_id": "ada"}')
@@ -312,14 +315,14 @@ def update_many(memory: Memory, given: Arguments) -> Json:
 
 
 def delete_many(memory: Memory, given: Arguments) -> Json:
-    """Forgets several memories. Raises NotFound before any change if one is missing."""
+    """Deletes several memories. Raises NotFound before any change if one is missing."""
     nodes = {row["memory_id"]: _find(memory, row["memory_id"]) for row in given["memories"]}
     delete_nodes(memory, [], list(nodes.values()))
     return {"message": f"Successfully deleted {len(nodes)} memories"}
 
 
 def ping(memory: Memory, _given: Arguments) -> Json:
-    """Returns the first response that mem0's clients ask for; they require an organisation and a project."""
+    """Returns the response to the first request of mem0's clients, with the organisation and project they require."""
     return {"status": "ok", "org_id": memory.scope.tenant, "project_id": memory.scope.user, "user_email": None}
 
 
@@ -454,7 +457,7 @@ def mem0_routes(service: Service) -> list[Route]:
 
 
 def _query_arguments(query: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the arguments of a query string, counts as int."""
+    """Returns the arguments of a query string; those that are counts, such as `top_k`, as int."""
     numbers = (*_PAGED, "top_k", "limit")
     return {
         name: int(value) if name in numbers and value.isascii() and value.isdecimal() and len(value) < 10 else value

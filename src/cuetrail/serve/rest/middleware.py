@@ -82,7 +82,7 @@ log = logging.getLogger("cuetrail.rest")
 
 
 class RequestMiddleware:
-    """Passes on allowed requests and answers all others with a problem. Each request is logged once."""
+    """Passes allowed requests on, and answers all others with an HTTP error. Each request is logged once."""
 
     def __init__(self, app: ASGIApp, rules: RequestRules, metrics: Metrics) -> None:
         self._app, self._rules, self._metrics = app, rules, metrics

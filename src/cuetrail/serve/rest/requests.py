@@ -26,7 +26,7 @@ PROBLEM_JSON = "application/problem+json"
 
 
 class Problem(Exception):  # an answer for the client, not a bug
-    """A request that is refused or failed: the HTTP status and the reason."""
+    """Raised for a request that is refused or failed: the HTTP status and the reason for the error response."""
 
     def __init__(self, status: int, detail: str, kind: str = "", headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)

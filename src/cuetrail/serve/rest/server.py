@@ -120,7 +120,7 @@ async def _wrong_method(request: Request, error: Exception) -> Response:
 
 
 class _McpRoute:
-    """The MCP server at `/mcp`, behind the same checks. It streams its own responses."""
+    """The route `/mcp`: checks the token and the size of a request, then passes it to the MCP server."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -141,7 +141,7 @@ class _McpRoute:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Returns a `receive` that gives a body that was read already, then what comes after it."""
+    """Returns an ASGI `receive` function that first returns the body, which was read before, then calls `receive`."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:
@@ -210,7 +210,9 @@ def listening_socket(memory: LazyMemory, host: str, port: int) -> Iterator[tuple
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    """Returns a listening socket. It names TCP as its protocol, or asyncio would send each response 40 ms late."""
+    """Returns a socket that listens on the address. It must name TCP as its protocol, or asyncio sends each response
+    40 ms late. Raises OSError.
+    """
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform != "win32":

@@ -51,7 +51,9 @@ def event(name: str, data: Any) -> bytes:
 
 
 class EventResponse:
-    """An ASGI response of events. When the client disconnects, reading work stops; writing work runs to its end."""
+    """An ASGI response that runs `work` in a thread and sends the client what it emits, as server-sent events. The work
+    is asked to stop when the client disconnects; if it does not, it runs to its end.
+    """
 
     def __init__(
         self, work: Work, problem: Callable[[Exception], Any], limiter: anyio.CapacityLimiter,
@@ -114,7 +116,9 @@ class EventResponse:
                 self._failed = error
 
     async def _send(self, receiver: MemoryObjectReceiveStream[bytes], send: Send) -> bool:
-        """Sends queued events. Returns False if the work failed before the response began."""
+        """Sends events until the work ends, and comments while there are none. Returns False, with nothing sent, if the
+        work failed before that.
+        """
         begun, wait, over = False, FIRST_BYTES_AFTER, False
         while not over:
             piece: bytes | None = b": at work\n\n"

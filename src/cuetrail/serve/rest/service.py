@@ -1,4 +1,4 @@
-"""The state that all routes share, and how they run work on the memory: authorized, queued, and once per key.
+"""The state that all routes share, and how they run work on the memory: with a token, in a queue, once per key.
 
 A repeated request with the same `Idempotency-Key` gets the stored response. Responses are stored in this process only,
 for an hour: a file of responses could contain forgotten texts.
@@ -56,7 +56,7 @@ class VerbQueues:
         self._long = anyio.CapacityLimiter(LONG_AT_ONCE)
 
     def limiter(self, verb: str) -> anyio.CapacityLimiter:
-        """Returns the limiter under which a verb runs."""
+        """Returns the limiter for a verb: that of long verbs, or that of all others."""
         return self._long if verb in LONG_VERBS else self._short
 
     async def group_writes(self, verb: str) -> None:
@@ -70,7 +70,7 @@ class VerbQueues:
 
 @dataclass(slots=True)
 class _Entry:
-    """The fingerprint of a request, its time, and its response; None while the request runs."""
+    """The fingerprint of a request, its time, and its response, which is None while the request runs."""
 
     fingerprint: bytes
     at: float
@@ -84,7 +84,7 @@ class IdempotencyCache:
         self._clock, self._entries = clock, dict[tuple[str, str], _Entry]()
 
     async def get(self, token: str, key: str, fingerprint: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
-        """Returns the stored response for a key, else makes and stores it. Failed requests are not stored.
+        """Returns the stored response for a token and key; else calls `make` and stores its result, unless it fails.
 
         Raises Problem if the key came with a different request, or if the first request still runs.
         """

@@ -137,7 +137,10 @@ EDGES, NOTES, PARAGRAPHS = 40, 50, 500
 
 
 def about(memory: Memory, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns everything about a node, given by id or name. Raises NotFound."""
+    """Returns a node, given by id or name in `arguments["id"]`, with its edges, facts, notes and versions.
+
+    Raises NotFound, and InputError without an id.
+    """
     id_ = arguments.get("id")
     if not isinstance(id_, str):
         raise InputError('say of which memory: {"id": "..."}')
@@ -181,7 +184,7 @@ def _edges(memory: Memory, node: Node) -> dict[str, Any]:
 
 
 def _contents(memory: Memory, node: Node) -> list[dict[str, str]]:
-    """Returns the paragraphs of a file in their order."""
+    """Returns the ids and texts of a file's passages in their order; [] for a node that is no file."""
     if node.kind != "source" or node.source is None:
         return []
     atoms = memory.store.atoms_of(memory.scope, [node.source]).get(node.source, [])

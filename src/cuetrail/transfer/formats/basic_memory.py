@@ -160,7 +160,9 @@ def _observed(lines: list[str], item: NoteItem) -> dict[str, Any]:
 
 
 def _paragraph(heads: list[str], lines: list[str]) -> list[NoteItem]:
-    """Returns the lines as prose items. The first one begins with the pending headings, and `heads` is cleared."""
+    """Returns the lines as prose items; [] if they are blank. The first one begins with the headings in `heads`, which
+    is cleared.
+    """
     if not any(line.strip() for line in lines):
         return []
     pieces = split_long("\n".join(lines).rstrip("\n"))
@@ -223,7 +225,9 @@ def is_category(text: str) -> bool:
 
 
 def _relation_type(before: str, loose: bool) -> str:
-    """Returns the relation type before a link: one word, several in quotes, or any if `loose`; "" for prose."""
+    """Returns the relation type in the text before a link: one word, several in quotes, or any text if `loose`; "" if
+    it is prose.
+    """
     if len(before) > 2 and before[0] in _QUOTES and before[-1] == before[0]:
         return before[1:-1].strip()
     return "" if (re.search(r"\s", before) and not loose) or before.startswith("[") else before
@@ -282,7 +286,9 @@ class _PlainDumper(yaml.SafeDumper):
 
 
 def render_note(head: Mapping[str, Any], rest: Mapping[str, Any], items: Iterable[NoteItem]) -> str:
-    """Returns the note as Markdown. `head` is quoted where YAML would misread it; `rest` is never quoted."""
+    """Returns the note as Markdown. `head` and `rest` are its frontmatter: in `head` texts that YAML would misread are
+    quoted, in `rest` nothing is, because it was imported like that.
+    """
     top = yaml.safe_dump(dict(head), allow_unicode=True, sort_keys=False, width=10**9)
     if rest:
         top += yaml.dump(dict(rest), Dumper=_PlainDumper, allow_unicode=True, sort_keys=False, width=10**9)
@@ -360,7 +366,7 @@ def files_below(path: Path, on_error: Callable[[OSError], None] | None = None) -
 
 
 def is_note(file: Path) -> bool:
-    """True if the file has the suffix of a note."""
+    """True if the file has the suffix .md."""
     return file.suffix.lower() == ".md"
 
 
@@ -590,7 +596,9 @@ def _observation(category: str, text: str) -> NoteItem:
 
 
 def _sections(placed: list[_Ordered]) -> Iterator[NoteItem]:
-    """Yields the items; the first new observation or relation after another kind of item gets the usual heading."""
+    """Yields the items. The first new observation or relation after another kind of item gets the heading
+    "Observations" or "Relations".
+    """
     before: NoteItem | None = None
     for (group, _), item in placed:
         if group > 0 and (before is None or before.kind != item.kind):
@@ -654,6 +662,6 @@ def _paths(nodes: list[Node]) -> dict[str, str]:
 
 
 def _is_safe(path: str) -> bool:
-    """True if the path stays inside the folder and would be imported again."""
+    """True if a file at this path is inside the exported folder, and an import would read it: Markdown, not hidden."""
     inside = not any(part[:1] in ("", ".") for part in path.split("/"))
     return inside and path.lower().endswith(".md") and not re.search(r"[\\:\x00]", path)

@@ -24,7 +24,7 @@ _LAST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A typed relation between two owners. `edge` is None if it comes from a fact."""
+    """A typed relation between two nodes that belong to no other node. `edge` is None if it comes from a fact."""
 
     src: Node
     dst: Node
@@ -34,7 +34,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class GraphView:
-    """Owners, the parts of each, and relations between owners.
+    """Nodes grouped for other systems: owners, the texts that belong to each, and relations between owners.
 
     `owners` are the nodes that belong to no other node, in order. `parts` maps an owner's id to its atoms, in order;
     `values` maps it to its facts with a literal value.
@@ -47,7 +47,7 @@ class GraphView:
 
 
 def graph_view(records: Iterable[Record]) -> GraphView:
-    """Groups records by owner. Leaves out notes, derived edges, ended edges and inactive facts."""
+    """Groups records by the node that a text belongs to. Leaves out notes, derived and ended edges, inactive facts."""
     rows = list(records)
     nodes = {n.id: n for n in sorted((r for r in rows if isinstance(r, Node)), key=lambda n: (n.seq, n.id))}
     parts: dict[str, list[Node]] = {}

@@ -99,7 +99,7 @@ def _json_lines(path: Path, data: bytes, whole: ValueError, report: Report) -> I
 
 
 def _flatten(value: Any, where: str, report: Report) -> Iterator[tuple[str, Any]]:
-    """Yields single memories and relations, each with the place where it stands, for messages.
+    """Yields the single memories and relations in a JSON value, each with its position in words for messages.
 
     Lists, result objects and lists of result pages are taken apart. Anything else is yielded as it is. A key that
     should hold a list and does not is reported and left out.

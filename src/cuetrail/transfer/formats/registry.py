@@ -56,7 +56,7 @@ def load(path: Path, format: str, errors: list[FileError] | None = None) -> Iter
 
 
 def dump(records: Iterable[Record], path: Path, format: str) -> int:
-    """Writes records to a file (a folder for basic-memory) in one of FORMATS; returns the number of things written.
+    """Writes records to a file (a folder for basic-memory) in one of FORMATS; returns what the format's `dump` counts.
 
     Replaces files of the same name. Raises InputError for an unknown format or a path that cannot be written.
     """
@@ -127,7 +127,7 @@ def detect(path: Path) -> str | None:
 
 
 def recognise(path: Path, format: str | None = None) -> str:
-    """Returns the format of a file or folder: the given one if the content allows it, else the detected one.
+    """Returns the format of a file or folder: the given one unless the content contradicts it, else the detected one.
 
     Raises InputError if the format is unknown, ReadError if the path is not in the given format.
     """

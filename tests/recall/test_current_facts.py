@@ -309,3 +309,20 @@ def test_a_memory_without_facts_answers_as_before(memory: Memory) -> None:
         found = ask(memory, cue, record_access=False)
         assert found == ask(memory, cue, recipe=without, record_access=False)
         assert found.facts == ()
+
+
+def test_folded_passages_are_marked_too_and_the_current_one_leads_its_note(memory: Memory, tmp_path: Path) -> None:
+    note = tmp_path / "notes" / "Ann.md"
+    note.parent.mkdir()
+    filler = "The rest of this page is about the boat, its engine and the long way up the coast in spring. " * 9
+    home, later = f"Ann lives in Berlin, Berlin it is. {filler}", f"Ann lives in Lisbon now. {filler}"
+    note.write_text(f"# Ann\n\n## Home\n\n{home}\n\n## Later\n\n{later}\n")
+    memory.ingest(note.parent, now=NOW)
+    memory.fact("Ann", "lives_in", "Berlin", valid_from=milliseconds("2024-01-01"), now=NOW)
+    memory.fact("Ann", "lives_in", "Lisbon", valid_from=milliseconds("2026-03-02"), now=NOW)
+    hit = next(hit for hit in ask(memory, "where does Ann live, in Berlin?").hits if hit.more)
+    assert "Lisbon" in hit.node.text
+    assert not hit.mark
+    (old,) = (one for one in hit.more if "Berlin" in one.node.text)
+    assert "superseded 2026-03-02: lives in Lisbon" in old.mark
+    assert old.score <= hit.score

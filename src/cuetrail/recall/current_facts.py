@@ -233,7 +233,7 @@ def read_facts(
     """
     store, scope = context.store, context.scope
     period = asked_period(anchored.dates, context.now)
-    ids = tuple(hit.node.id for hit in hits if hit.node.text)
+    ids = tuple(one.node.id for hit in hits for one in (hit, *hit.more) if one.node.text)
     if not subjects and not ids:
         return None
     read = store.facts(scope, subjects, held=Around(period.end, FACTS_READ, ids))
@@ -450,27 +450,52 @@ def mark_outdated(
     sentence with the subject's name and the value is enough.
     """
     led = list(dict.fromkeys(led))
-    outdated = {hit.node.id: _outdated(hit.node, found, led, names) for hit in hits}
+    passages = [one.node for hit in hits for one in (hit, *hit.more)]
+    outdated = {node.id: _outdated(node, found, led, names) for node in passages}
     if not any(outdated.values()):
         return hits
+    hits = tuple(_current_first(hit, outdated, found, names) for hit in hits)
     ranked: list[tuple[int, bool, Hit]] = []
     for at, hit in enumerate(hits):
         facts = outdated[hit.node.id]
+        marked = _marked(hit, outdated, found, names)
         if not facts:
-            ranked.append((at, False, hit))
+            ranked.append((at, False, marked))
             continue
-        topics = [(fact.subject, fact.predicate) for fact in facts]
         better = [
             place
             for place, other in enumerate(hits)
-            if not outdated[other.node.id] and any(_states_current(other.node, one, found, names) for one in topics)
+            if not outdated[other.node.id] and _states_any_current(other.node, facts, found, names)
         ]
         score = min([hit.score, *(BELOW * hits[place].score for place in better)])
-        marks = dict.fromkeys(_mark(fact, found, names) for fact in facts)
-        why = {**hit.why, "outdated": [fact.id for fact in facts]}
-        marked = replace(hit, score=score, why=why, mark="; ".join(list(marks)[:MARKS]))
-        ranked.append((max([at, *better]), True, marked))
+        ranked.append((max([at, *better]), True, replace(marked, score=score)))
     return tuple(hit for *_, hit in sorted(ranked, key=lambda one: one[:2]))
+
+
+def _current_first(hit: Hit, outdated: Mapping[str, list[Fact]], found: Believed, names: Mapping[str, Node]) -> Hit:
+    """Returns the hit; if it states an ended fact, the folded passage that states the current one leads instead."""
+    facts = outdated[hit.node.id]
+    for at, one in enumerate(hit.more if facts else ()):
+        if not outdated[one.node.id] and _states_any_current(one.node, facts, found, names):
+            folded = (replace(hit, score=BELOW * hit.score, more=()), *hit.more[:at], *hit.more[at + 1 :])
+            return replace(one, score=hit.score, more=folded)
+    return hit
+
+
+def _marked(hit: Hit, outdated: Mapping[str, list[Fact]], found: Believed, names: Mapping[str, Node]) -> Hit:
+    """Returns a hit with the marks of the ended facts that its text states, and those of its folded passages."""
+    more = tuple(_marked(one, outdated, found, names) for one in hit.more)
+    facts = outdated[hit.node.id]
+    if not facts:
+        return replace(hit, more=more)
+    marks = dict.fromkeys(_mark(fact, found, names) for fact in facts)
+    why = {**hit.why, "outdated": [fact.id for fact in facts]}
+    return replace(hit, why=why, mark="; ".join(list(marks)[:MARKS]), more=more)
+
+
+def _states_any_current(node: Node, facts: Iterable[Fact], found: Believed, names: Mapping[str, Node]) -> bool:
+    """True if a text states the current fact of the topic of any of these."""
+    return any(_states_current(node, (fact.subject, fact.predicate), found, names) for fact in facts)
 
 
 def _outdated(node: Node, found: Believed, led: Iterable[Topic], names: Mapping[str, Node]) -> list[Fact]:

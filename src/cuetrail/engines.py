@@ -46,9 +46,10 @@ def _open_server(address: str) -> Store:
 
 
 def restore_backup(backup: Path, address: str, force: bool) -> Path | None:
-    """Replaces the memory in a folder by a backup; returns where the damaged one was moved to, if there was one.
+    """Replaces the memory in a folder by a backup; a healthy memory is replaced only with `force`. A damaged one is
+    kept under another name, and its path returned; else None.
 
-    Raises InputError for the address of a server.
+    Raises InputError for a healthy memory without `force`, and for the address of a server.
     """
     from cuetrail.store.sqlite.backup import restore
 

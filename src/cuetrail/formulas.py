@@ -294,7 +294,8 @@ class Evidence:
 
 
 def confidence(evidence: Evidence) -> float:
-    """Returns the confidence in a hit, from 0 to 1.
+    """Returns the confidence in the best hit, from 0 to 1: a logistic function of a weighted sum of its `Evidence`,
+    with other weights if there are no vectors.
 
     >>> [round(confidence(Evidence(share, 5 * share, 1 - share, 0.2, 200)), 2) for share in (0.2, 0.5, 1.0)]
     [0.08, 0.49, 0.98]

@@ -14,7 +14,8 @@ from typing import Any, Literal, Unpack
 
 from cuetrail import engines, evaluate, mirror
 from cuetrail.config import without_password
-from cuetrail.dream.run import Dreamt, dream_and_log, logged_reports
+from cuetrail.dream.report_log import Dreamt, logged_reports
+from cuetrail.dream.run import dream_and_log
 from cuetrail.dream.summaries import Teller
 from cuetrail.dream.tags import AutoTagger
 from cuetrail.embed import open_embedder
@@ -71,7 +72,8 @@ from cuetrail.text.normalise import norm_tag
 from cuetrail.transfer.export_file import export_file
 from cuetrail.transfer.import_file import ImportReport, import_file
 from cuetrail.validation import queries as valid
-from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen, make_where
+from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen
+from cuetrail.validation.filters import make_where
 from cuetrail.validation.limits import MOST_ITEMS
 from cuetrail.validation.ready_records import find_faulty
 from cuetrail.validation.records import make_scope

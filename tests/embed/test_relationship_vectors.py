@@ -229,4 +229,4 @@ def test_by_the_index_of_neo4j_they_are_found_as_by_comparing_all(
                 assert found(store, limit=1, ties=EdgeFilter(types=("rival",))) == ["between"]
                 assert found(store, where=Where(kinds=("concept",))) == []
                 # The second time by the index.
-                monkeypatch.setattr("cuetrail.store.neo4j.index.relationships.FEW", 0)
+                monkeypatch.setattr("cuetrail.store.neo4j.index.relationship_search.FEW", 0)

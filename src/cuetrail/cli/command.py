@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cuetrail.cli import output
-from cuetrail.cli.output import failed_files, report_error
+from cuetrail.cli.exit_codes import report_error
+from cuetrail.cli.output import failed_files
 from cuetrail.config import Settings, keep_embedder, load_settings, on_server
 from cuetrail.errors import CuetrailError, EmbedderError, InputError
 from cuetrail.model import Scope

@@ -1,15 +1,13 @@
-"""Output to the terminal: results to stdout, all else to stderr; errors as exit codes; counts, times, titles and ids as
+"""Output to the terminal: results to stdout, all else to stderr; counts, times, titles and ids as
 text for people."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import re
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from cuetrail.errors import InputError, MemoryError_
 from cuetrail.text.timestamps import EPOCH
 
 if TYPE_CHECKING:
@@ -174,62 +171,3 @@ def first_of(names: Sequence[str], most: int = 10) -> str:
     """Returns the first names, and how many more there are."""
     more = [f"and {len(names) - most:,} more"] if len(names) > most else []
     return ", ".join([*names[:most], *more])
-
-
-INTERRUPTED = 130
-
-
-@contextlib.contextmanager
-def interruptible(message: str) -> Iterator[None]:
-    """On Ctrl-C while the context is open, prints the message to stderr and ends the command."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        warn(message)
-        click.get_current_context().exit(INTERRUPTED)
-
-
-def report_error(error: Exception, *, as_json: bool, debug: bool) -> int:
-    """Prints an error to stderr and returns the exit code."""
-    message, code = message_and_code(error)
-    if debug:
-        traceback.print_exception(error)
-    if as_json:
-        say_json({"error": message, "kind": type(error).__name__}, err=True)
-    elif isinstance(error, click.UsageError):
-        error.show()
-    else:
-        warn(message)
-    if isinstance(error, OSError):
-        abandon_stdout()
-    return code
-
-
-def message_and_code(error: Exception) -> tuple[str, int]:
-    """Returns the message for an error, in one line, and the exit code of the command."""
-    match error:
-        case click.ClickException():
-            return error.format_message(), error.exit_code
-        case click.Abort():
-            return "stopped", INTERRUPTED
-        case InputError():
-            return _one_line(error), 2
-        case MemoryError_():
-            return _one_line(error), 3
-        case UnicodeError():
-            return f"this is not UTF-8 text ({error}): convert it first", 1
-        case OSError(errno=errno.ENOSPC):
-            return f"{_path_prefix(error)}the disk is full: make room and run the same command again", 1
-        case OSError():
-            return f"{_path_prefix(error)}{error.strerror or error}: check the path and its permissions", 1
-        case _:
-            return _one_line(error), 1
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def _path_prefix(error: OSError) -> str:
-    name = error.filename2 or error.filename
-    return f"{name}: " if name is not None else ""

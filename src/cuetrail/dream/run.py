@@ -11,13 +11,12 @@ not on the order of writes. One dream runs at a time in a memory; a second one i
 from __future__ import annotations
 
 import gc
-import json
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Protocol
 
 from cuetrail.dream.context import DreamContext, Pass
 from cuetrail.dream.passes import (
@@ -33,13 +32,13 @@ from cuetrail.dream.passes import (
 )
 from cuetrail.dream.passes.temporal import zone_of
 from cuetrail.dream.reconcile import reconcile
+from cuetrail.dream.report_log import log_report
 from cuetrail.dream.summaries import Teller, extract
 from cuetrail.dream.tags import RULE, AutoTagger
 from cuetrail.errors import InputError
 from cuetrail.mirror import sync_registered
 from cuetrail.model import PASS_NAMES, DreamReport, PassReport, Scope
 from cuetrail.session import Session
-from cuetrail.store.ports import Store
 from cuetrail.store.write import Progress
 
 PASSES: tuple[Pass, ...] = (
@@ -61,8 +60,6 @@ here and its name in `PASS_NAMES`.
 """
 
 MIRROR = "mirror"
-MOST_REPORTS = 20
-"""The number of reports stored for each user."""
 # New objects between two garbage collections. Atoms and tags form no cycles, so little garbage piles up.
 THRESHOLD = 1_000_000
 # Passes that must also see the changes of other passes. All others skip what dreams changed.
@@ -174,47 +171,6 @@ def fewer_collections() -> Iterator[None]:
             _before.pop()
             if not _before:
                 gc.set_threshold(*first)
-
-
-# --- the reports of past dreams
-
-
-@dataclass(frozen=True, slots=True)
-class Dreamt:
-    """The report of a dream, and the time when it ran."""
-
-    at: int
-    report: DreamReport
-
-
-def logged_reports(store: Store, scope: Scope) -> list[Dreamt]:
-    """Returns the stored reports, the newest first."""
-    return [Dreamt(row.pop("at"), _report(row)) for row in _rows(store, scope)]
-
-
-def log_report(store: Store, scope: Scope, report: DreamReport, now: int) -> None:
-    """Stores the report of a dream, except for dry runs and dreams that changed nothing."""
-    if not report.skipped and not report.dry_run and any(one.wrote or one.removed for one in report.passes):
-        rows = [{"at": now, **asdict(report)}, *_rows(store, scope)]
-        store.settings[_key(scope)] = json.dumps(rows[:MOST_REPORTS])
-
-
-def _rows(store: Store, scope: Scope) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(store.settings.get(_key(scope), "[]"))
-    return found
-
-
-def _key(scope: Scope) -> str:
-    # The separator occurs in no name, so that no two users share a key.
-    return f"dreamt:{scope.tenant}\x1f{scope.user}\x1f"
-
-
-def _report(row: dict[str, Any]) -> DreamReport:
-    passes = tuple(
-        PassReport(**{**one, "changes": tuple(one["changes"]), "problems": tuple(one["problems"])})
-        for one in row.pop("passes")
-    )
-    return DreamReport(passes, **{**row, "notices": tuple(row["notices"])})
 
 
 # --- dreaming at intervals

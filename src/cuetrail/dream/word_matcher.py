@@ -60,7 +60,9 @@ WordEntry = tuple[str, str, Collection[M]]
 
 
 class Hits(NamedTuple, Generic[M]):
-    """The matches of a search: `spots` has pattern number, start and end of each, `words` the entries by pattern."""
+    """The matches of a search. `spots` has the pattern number, first byte and end of each match. `words` has, by
+    pattern number, the known words with that pattern, each as a `WordEntry` (word, literal, values).
+    """
 
     words: Sequence[Sequence[WordEntry[M]]]
     spots: Sequence[tuple[int, int, int]]

@@ -1,6 +1,6 @@
 """Rules and language models that read facts, links and tags out of a text.
 
-May import: errors, http_post, text.
+May import: errors, http_post, model, text.
 """
 
 from __future__ import annotations

@@ -428,7 +428,9 @@ def _is_plausible(of: str, value: str) -> bool:
 
 
 def _categories(given: str) -> Iterator[str]:
-    """Yields the categories a text gives for a subject, without opinions."""
+    """Yields the categories in `given`, the words after "X is a". A category that is an opinion ("a mess", "the best")
+    is skipped as a whole.
+    """
     for value in _values(given):
         if f"{value}," in given and _QUALIFIER.search(value):
             # "a package for the creation, study and use of": the list is cut, so only what it qualifies is certain.

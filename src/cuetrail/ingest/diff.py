@@ -302,7 +302,9 @@ def user_edits_on(node: Node, stated: Mapping[str, Any] | None) -> UserEdits:
 
 
 def with_edits(node: Node, added: UserEdits) -> Node:
-    """Returns the node as its file states it, with the users' additions. In a conflict the file wins."""
+    """Returns the node as its file states it, with the users' additions. If both give a property or a name, the file
+    wins; the users' period of validity, leading bucket and quarantine are kept.
+    """
     if added == UserEdits():
         return node
     buckets = (*added.buckets, *node.buckets) if added.leads else (*node.buckets, *added.buckets)

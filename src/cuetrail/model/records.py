@@ -122,7 +122,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A link between two nodes, followed in both directions. `weight` None counts as UNKNOWN_WEIGHT.
+    """A link from the node `src` to the node `dst`; activation follows it both ways, a traversal can be limited to one.
+    `weight` None counts as UNKNOWN_WEIGHT.
 
     `via` names the rule that created the edge; None if a caller added it.
     """

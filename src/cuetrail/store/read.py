@@ -172,7 +172,9 @@ class Snapshot(Protocol):
         """Yields the atoms of these files, file by file in the given order, each by sequence, then time, then id."""
 
     def texts(self, keys: Sequence[int]) -> dict[int, AtomText]:
-        """Returns the names and texts of atoms by key. Raises CorruptMemory if one changed on disk."""
+        """Returns the id, name and text of atoms (nodes of the kind `atom`: pieces of text) by key. Raises
+        CorruptMemory if one does not match its checksum.
+        """
 
 
 class Reads(Protocol):

@@ -26,7 +26,7 @@ from cuetrail.store.vector_space import VectorSpace, vector_kind
 from cuetrail.store.write import Batch, Progress, Stated
 from cuetrail.transfer.formats import registry
 from cuetrail.transfer.formats.registry import recognise
-from cuetrail.transfer.formats.text_files import HEAD_BYTES, unpacked
+from cuetrail.transfer.formats.unpack import HEAD_BYTES, unpacked
 from cuetrail.transfer.jsonl import ExportLine, add_to_batch, load_lines, read_header, required_ids, short_lines
 from cuetrail.validation.ready_records import ready_record
 from cuetrail.write.links import LinkChange

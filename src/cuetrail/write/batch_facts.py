@@ -10,14 +10,13 @@ a model reads, which takes long and may fail, are written in a later transaction
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import PurePosixPath
 
 from cuetrail.errors import InputError
 from cuetrail.extract.facts import FIELD, USER, FactReader, Passage, Triple, from_fields
+from cuetrail.extract.own_voice import MACHINES, USERS, is_own_voice
 from cuetrail.facts.beliefs import single_valued
 from cuetrail.facts.resolve import (
     UNTYPED,
@@ -38,13 +37,6 @@ from cuetrail.store.write import Batch, Stated, Verdict
 from cuetrail.text.normalise import norm_name
 from cuetrail.write.links import LinkChange, resolve_links
 
-# The speakers of a chat that are the user, and those whose words state no facts.
-_USERS = frozenset({"user", "human", "me"})
-_MACHINES = frozenset({"assistant", "system", "tool", "function", "ai", "bot", "model", "chatgpt", "claude"})
-# The words that mark a note as the user's own voice.
-_OWN_VOICES = frozenset({"i", "mine", "own", "self", "first person"})
-_JOURNALS = frozenset({"journal", "journals", "diary", "diaries", "daily", "daily note", "daily notes", "logbook"})
-_DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}")
 MOST_COMPARED = 200
 """The number of unknown names in one transaction that are compared with similar names."""
 MOST_CHECKED = 100
@@ -169,9 +161,9 @@ def passages_of(store: Store, scope: Scope, nodes: Sequence[Node]) -> list[Passa
     for atom in atoms:
         file = files.get(source_id(atom.source or ""))
         speaker = str(atom.props.get("speaker") or USER)
-        if file is None or speaker.casefold() in _MACHINES:
+        if file is None or speaker.casefold() in MACHINES:
             continue
-        who = USER if speaker.casefold() in _USERS else speaker
+        who = USER if speaker.casefold() in USERS else speaker
         if who == USER and (atom.provenance == "external" or not is_own_voice(file)):
             # In a text by somebody else it is unknown who "I" is.
             who = ""
@@ -182,21 +174,6 @@ def passages_of(store: Store, scope: Scope, nodes: Sequence[Node]) -> list[Passa
             text = text.partition(f"\n{label}")[2]
         found.append(Passage(atom.id, text, file.name or "", who, file.props.get("format") == "chat"))
     return found
-
-
-def is_own_voice(file: Node) -> bool:
-    """True if "I" in a file is the user: in a chat, and in a note that is marked as a journal.
-
-    A note is marked by its frontmatter (`type: journal`, `voice: me`), a tag (#journal, #diary), its folder (journal/),
-    or the date that is its whole name (2026-03-02.md).
-    """
-    if file.props.get("format") == "chat":
-        return True
-    path = PurePosixPath((file.source or "").casefold())
-    marks = {str(file.props.get(field, "")).strip().casefold() for field in ("type", "kind", "category")}
-    marks |= {part.split("/")[0] for part in file.tags} | set(path.parts[:-1]) | set(file.buckets)
-    voice = str(file.props.get("voice", "")).strip().casefold()
-    return voice in _USERS | _OWN_VOICES or not _JOURNALS.isdisjoint(marks) or _DAY.fullmatch(path.stem) is not None
 
 
 def extract_facts(store: Store, scope: Scope, batch: Batch, removed: Sequence[str], read: FactReader, now: int) -> None:

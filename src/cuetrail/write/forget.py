@@ -160,9 +160,9 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
 
 
 def delete_one_copy(session: Session, nodes: Sequence[Node], atoms: Sequence[Node], now: int) -> None:
-    """Forgets nodes and atoms. An atom whose text another owner has too is removed without forgetting the text.
-
-    mem0 and the reference MCP memory server delete one owner's copy only; `forget` removes all copies.
+    """Deletes nodes and atoms as mem0 and the reference MCP memory server do; `forget` would remove copies of their
+    texts too. An atom of whose text another node (of another mem0 owner or entity) has a copy is only removed,
+    without a tombstone. The rest is forgotten.
     """
     copies = plan_forget(session, [atom.id for atom in atoms], None).copies if atoms else ()
     elsewhere = {bare_words(copy) for copy in copies}

@@ -91,7 +91,9 @@ class _Names:
     partition: tuple[str, str | None]
 
     def target(self, norm: str) -> Node | None:
-        """Returns the node that links with this name lead to; None if only an entity for the shared name exists."""
+        """Returns the node that links with this name lead to. Returns None if no node has the name, or only an entity
+        that was made because several atoms share the name.
+        """
         staying = (id_ for id_ in self.named.get(norm, ()) if id_ not in self.outdated)
         return link_target(self.nodes[id_] for id_ in (*staying, *self.arriving.get(norm, ())))
 

@@ -144,7 +144,9 @@ class _Neighbours:
         return {**{i: h for i, h in stored.items() if i not in self._gone}, **coming}
 
     def _read(self, hashes: Iterable[int]) -> None:
-        """Reads the bands of these hashes from the store."""
+        """Reads from the store the atoms that share a band (a slice of the SimHash) with one of these hashes, and keeps
+        them in `_stored`. Bands that were read before are skipped.
+        """
         unseen = {band for hash_ in hashes for band in _bands(hash_)} - self._seen
         if unseen:
             self._seen |= unseen

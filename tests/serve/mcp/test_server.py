@@ -19,7 +19,7 @@ from cuetrail import Memory
 from cuetrail.errors import CuetrailError
 from cuetrail.formulas import estimated_tokens
 from cuetrail.serve.json_data import compact_json
-from cuetrail.serve.mcp import server as mcp_server
+from cuetrail.serve.mcp import subscriptions
 from cuetrail.serve.mcp.server import call_tool
 from cuetrail.serve.mcp.tools import TOOLS
 from cuetrail.serve.verbs import EFFECTS, every_tool
@@ -363,7 +363,7 @@ def test_whoever_listens_hears_of_a_page_that_changed_and_of_no_other(talk: Talk
 def test_a_subscriber_hears_of_what_another_process_wrote(
     place: Path, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mcp_server, "POLL_SECONDS", 0.02)
+    monkeypatch.setattr(subscriptions, "POLL_SECONDS", 0.02)
     heard, told, hear = hearing()
 
     async def follow(one: Agent) -> None:

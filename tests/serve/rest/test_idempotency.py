@@ -9,8 +9,8 @@ import anyio
 import pytest
 from starlette.testclient import TestClient
 
+from cuetrail.serve.rest.idempotency import MAX_RESPONSES, SECONDS, IdempotencyCache
 from cuetrail.serve.rest.requests import Problem
-from cuetrail.serve.rest.service import MAX_RESPONSES, SECONDS, IdempotencyCache
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
 NOTE = {"target": "a", "text": "hot"}

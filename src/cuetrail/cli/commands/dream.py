@@ -13,8 +13,9 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
+from cuetrail.cli.exit_codes import interruptible
 from cuetrail.cli.options import seconds
-from cuetrail.cli.output import count_of, interruptible, table, utc_time
+from cuetrail.cli.output import count_of, table, utc_time
 from cuetrail.errors import Busy
 from cuetrail.model import PASS_NAMES
 

@@ -152,7 +152,8 @@ def _score_parts(why: Any) -> str:
 def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
     """Print a summary for the start of a conversation.
 
-    The owner of the memory, 10 core beliefs, 5 goals, 10 relationships, and the last 7 days.
+    The owner of the memory, 10 core beliefs, 5 goals, 10 relationships, and the last 7 days. What is printed counts as
+    used, unless --no-touch is given.
     """
     with run.open(vectors=False) as memory:
         found = memory.brief(budget=Budget(tokens=tokens), record_access=not no_touch)

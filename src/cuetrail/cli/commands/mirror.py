@@ -11,8 +11,9 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
+from cuetrail.cli.exit_codes import interruptible
 from cuetrail.cli.options import choice
-from cuetrail.cli.output import count_of, interruptible
+from cuetrail.cli.output import count_of
 from cuetrail.errors import InputError
 
 if TYPE_CHECKING:

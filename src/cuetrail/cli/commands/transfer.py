@@ -15,8 +15,9 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
+from cuetrail.cli.exit_codes import interruptible
 from cuetrail.cli.options import choice
-from cuetrail.cli.output import count_of, interruptible
+from cuetrail.cli.output import count_of
 from cuetrail.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ IMPORTS = (*FORMATS, "obsidian", "chatgpt", "claude")
 def export(run: Run, file: str, format: str, vectors: bool) -> None:
     """Write everything you own to a file.
 
-    A FILE of - is standard output, which then contains only the export, also with --json. `cuetrail import` reads the
-    file; the other formats are for other systems.
+    With FILE -, standard output contains only the export, also with --json. The default format is that of cuetrail, the
+    others are for other systems; `cuetrail import` reads all of them.
     """
     if vectors and format != "cuetrail":
         raise click.UsageError("--vectors goes with the format cuetrail")

@@ -9,7 +9,8 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
-from cuetrail.cli.output import count_of, interruptible
+from cuetrail.cli.exit_codes import interruptible
+from cuetrail.cli.output import count_of
 
 
 @verb("cuetrail backup ~/backups/memory-$(date +%F).tar", "cuetrail backup memory.tar.gz")

@@ -13,8 +13,9 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
+from cuetrail.cli.exit_codes import INTERRUPTED, interruptible
 from cuetrail.cli.options import byte_size, choice, find_node, properties, several, start_time
-from cuetrail.cli.output import INTERRUPTED, count_of, first_of, interruptible
+from cuetrail.cli.output import count_of, first_of
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import FileError, IngestReport, node_dict
 

@@ -113,10 +113,11 @@ def _range_start(work: Work, time: int) -> int:
 
 
 def _range_end(moved: Sequence[int], times: Sequence[int], horizon: int) -> int | None:
-    """Returns the end of the last range with a changed time (`moved`) that surely ends before `horizon`, the last time
-    that was read; None if there is none.
+    """Returns the last time of the last complete range with a changed time (`moved`); None if there is none. A range is
+    a run of times without a gap above GAP; it is complete if such a gap follows it before `horizon`, up to which
+    times were read.
 
-    A time that atoms have left still connects its neighbours, as it did when the atoms were there.
+    A changed time counts as part of a range even if no atom has it any more.
     """
     known = sorted(time for time in {*moved, *times} if time <= horizon)
     there, found, touched = set(moved), None, False

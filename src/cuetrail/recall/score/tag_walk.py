@@ -28,7 +28,9 @@ def keep_order(context: RecallContext, anchored: Anchored, reached: Reached) -> 
 
 
 def _anchor_why(anchor: Anchor, attempt: str, stems: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the `why` of an anchor: the query words it contains, and the factors of its score."""
+    """Returns the `why` of an anchor: the query words it contains, and the factors of its score. `attempt` names the
+    form of the query that found it; `stems` has the rough stem of each query word.
+    """
     boost = 2.0 if anchor.boosted else 1.0
     bm25 = (anchor.bm25 or 0.0) / boost / anchor.factor
     why = anchor.why()

@@ -101,8 +101,9 @@ def _ordered(nodes: Iterable[Node], scores: Mapping[str, float]) -> list[Node]:
 
 
 def eligible_ids(anchored: TrailAnchors, signals: Signals, anchors: Mapping[str, Anchor], how: Trail) -> set[str]:
-    """Returns the ids of candidates that have more evidence than a weak vector match, and of candidates that are no
-    anchors but stand near a match in their source.
+    """Returns the ids of the candidates that may become hits: those with more evidence than a weak vector match and, if
+    there are any, those that are no anchors but stand near a match in their source. `anchors` are the anchors of
+    `anchored` by id.
     """
     eligible = {id_ for name in LEADING for id_, value in signals.get(name, {}).items() if value}
     eligible |= {id_ for id_, anchor in anchors.items() if not how.is_weak(anchor)}

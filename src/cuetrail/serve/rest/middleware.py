@@ -1,15 +1,10 @@
-"""The outermost layer of the HTTP server: checks each request, turns errors into problem details, logs and counts.
-
-The counts and durations are in the format of Prometheus.
-"""
+"""The outermost layer of the HTTP server: checks each request, turns errors into problem details, logs and counts."""
 
 from __future__ import annotations
 
 import logging
 import time
-from bisect import bisect_left
 from collections import Counter
-from dataclasses import dataclass, field
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Send
@@ -17,65 +12,11 @@ from starlette.types import Scope as AsgiScope
 
 from cuetrail.errors import CuetrailError
 from cuetrail.serve.rest.auth import TOKEN_KEY, check_host_and_origin
+from cuetrail.serve.rest.metrics import Metrics
 from cuetrail.serve.rest.requests import LOOPBACK, Problem, RequestRules, problem_from, problem_response
-
-BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""The upper bounds, in seconds, of the duration histogram."""
 
 VERB_KEY = "cuetrail.verb"
 """The key of an ASGI scope under which a route stores the name that the request is counted and logged by."""
-
-
-@dataclass(slots=True)
-class _Histogram:
-    """Durations of requests: cumulative counts for BUCKETS, the total count and the sum of seconds."""
-
-    up_to: list[int] = field(default_factory=lambda: [0] * len(BUCKETS))
-    count: int = 0
-    seconds: float = 0.0
-
-    def add(self, taken: float) -> None:
-        self.count += 1
-        self.seconds += taken
-        for bucket in range(bisect_left(BUCKETS, taken), len(BUCKETS)):
-            self.up_to[bucket] += 1
-
-
-@dataclass(slots=True)
-class Metrics:
-    """Finished requests by verb and status, their durations by verb, and the number of unfinished ones."""
-
-    requests: Counter[tuple[str, int]] = field(default_factory=Counter)
-    durations: dict[str, _Histogram] = field(default_factory=dict)
-    in_progress: int = 0
-
-    def add(self, verb: str, status: int, seconds: float) -> None:
-        """Counts a finished request."""
-        self.requests[verb, status] += 1
-        self.durations.setdefault(verb, _Histogram()).add(seconds)
-
-    def text(self) -> str:
-        """Returns all metrics in the text format of Prometheus."""
-        lines = _heading("cuetrail_requests_total", "counter", "Finished requests, by verb and status.")
-        lines += [
-            f'cuetrail_requests_total{{verb="{verb}",status="{status}"}} {number}'
-            for (verb, status), number in sorted(self.requests.items())
-        ]
-        lines += _heading("cuetrail_request_seconds", "histogram", "How long requests took, by verb.")
-        for verb, times in sorted(self.durations.items()):
-            bounds = [(f"{bound:g}", number) for bound, number in zip(BUCKETS, times.up_to, strict=True)]
-            lines += [
-                f'cuetrail_request_seconds_bucket{{verb="{verb}",le="{bound}"}} {number}'
-                for bound, number in (*bounds, ("+Inf", times.count))
-            ]
-            lines.append(f'cuetrail_request_seconds_sum{{verb="{verb}"}} {times.seconds:.6f}')
-            lines.append(f'cuetrail_request_seconds_count{{verb="{verb}"}} {times.count}')
-        lines += _heading("cuetrail_requests_under_way", "gauge", "Requests that run or wait.")
-        return "\n".join([*lines, f"cuetrail_requests_under_way {self.in_progress}"]) + "\n"
-
-
-def _heading(name: str, kind: str, help_text: str) -> list[str]:
-    return [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}"]
 
 
 log = logging.getLogger("cuetrail.rest")

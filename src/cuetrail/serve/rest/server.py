@@ -36,7 +36,8 @@ from cuetrail.serve.rest.auth import tokens
 from cuetrail.serve.rest.connection_limits import ConnectionLimits, LimitedProtocol, OpenConnections
 from cuetrail.serve.rest.file_routes import FILE_VERBS
 from cuetrail.serve.rest.mem0 import mem0_routes
-from cuetrail.serve.rest.middleware import VERB_KEY, Metrics, RequestMiddleware
+from cuetrail.serve.rest.metrics import Metrics
+from cuetrail.serve.rest.middleware import VERB_KEY, RequestMiddleware
 from cuetrail.serve.rest.openapi import openapi_document
 from cuetrail.serve.rest.requests import (
     LOOPBACK,

@@ -1,16 +1,9 @@
-"""The state that all routes share, and how they run work on the memory: with a token, in a queue, once per key.
-
-A repeated request with the same `Idempotency-Key` gets the stored response. Responses are stored in this process only,
-for an hour: a file of responses could contain forgotten texts.
-"""
+"""The state that all routes share, and how they run work on the memory: with a token, in a queue, once per key."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -20,7 +13,8 @@ from starlette.types import ASGIApp
 
 from cuetrail.model import Scope
 from cuetrail.serve.rest.auth import TOKEN_KEY, Access, authorize
-from cuetrail.serve.rest.requests import JSON, Problem, RequestRules, problem_body, problem_from
+from cuetrail.serve.rest.idempotency import IdempotencyCache
+from cuetrail.serve.rest.requests import JSON, RequestRules, problem_body, problem_from
 from cuetrail.serve.rest.server_sent_events import STREAM, EventResponse, RunOnce
 from cuetrail.serve.verbs import EFFECTS
 
@@ -28,8 +22,6 @@ if TYPE_CHECKING:
     from cuetrail.memory import Memory
     from cuetrail.serve.memory_access import LazyMemory
     from cuetrail.serve.verbs import Job
-
-SECONDS, MAX_RESPONSES, MAX_KEY_LENGTH = 3600.0, 1000, 255
 
 
 LONG_VERBS = frozenset(
@@ -68,69 +60,15 @@ class VerbQueues:
             await anyio.sleep(WRITE_INTERVAL - anyio.current_time() % WRITE_INTERVAL)
 
 
-@dataclass(slots=True)
-class _Entry:
-    """The fingerprint of a request, its time, and its response, which is None while the request runs."""
-
-    fingerprint: bytes
-    at: float
-    response: bytes | None = None
-
-
-class IdempotencyCache:
-    """Responses to requests with an Idempotency-Key, by token id and key."""
-
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._clock, self._entries = clock, dict[tuple[str, str], _Entry]()
-
-    async def get(self, token: str, key: str, fingerprint: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
-        """Returns the stored response for a token and key; else calls `make` and stores its result, unless it fails.
-
-        Raises Problem if the key came with a different request, or if the first request still runs.
-        """
-        if not 0 < len(key) <= MAX_KEY_LENGTH:
-            raise Problem(400, f"an Idempotency-Key has 1 to {MAX_KEY_LENGTH} characters")
-        digest, now = hashlib.sha256(fingerprint.encode("utf-8", "surrogatepass")).digest(), self._clock()
-        found = self._entries.get((token, key))
-        if found is not None and now - found.at < SECONDS:
-            return _stored_response(found, digest)
-        self._make_room(now)
-        made = self._entries[token, key] = _Entry(digest, now)
-        try:
-            made.response = await make()
-        except BaseException:
-            if self._entries.get((token, key)) is made:
-                del self._entries[token, key]
-            raise
-        return made.response
-
-    def _make_room(self, now: float) -> None:
-        """Removes expired entries, then the oldest ones above the limit."""
-        for key in [key for key, entry in self._entries.items() if now - entry.at >= SECONDS]:
-            del self._entries[key]
-        while len(self._entries) >= MAX_RESPONSES:
-            del self._entries[next(iter(self._entries))]
-
-    def clear(self) -> None:
-        """Removes every stored response, because one may contain a forgotten text. Running requests stay."""
-        self._entries = {key: entry for key, entry in self._entries.items() if entry.response is None}
-
-
-def _stored_response(entry: _Entry, fingerprint: bytes) -> bytes:
-    if entry.fingerprint != fingerprint:
-        raise Problem(422, "this Idempotency-Key came with another request: use a new one for each")
-    if entry.response is None:
-        raise Problem(409, "the first request with this Idempotency-Key is still at work: try again in a moment")
-    return entry.response
-
-
 T = TypeVar("T")
 
 FORGETTING = ("forget", "mem0-delete")
 
 
 class Service:
-    """The memory behind the HTTP server with its rules, queues and stored responses."""
+    """What all routes share: the memory, the rules that a request must meet (hosts, token, size, speed), the queues by
+    verb, and the responses stored by Idempotency-Key.
+    """
 
     def __init__(self, memory: LazyMemory, rules: RequestRules) -> None:
         self.memory, self.rules = memory, rules
@@ -177,7 +115,10 @@ class Service:
         return Response(await self._run_once(request, verb, key)(make), media_type=JSON)
 
     def _run_once(self, request: Request, verb: str, key: tuple[str, str] | None) -> RunOnce:
-        """Returns a function that runs work once per key. Forgetting clears the cache: it may hold forgotten text."""
+        """Returns a function that runs work and stores its response by token and `key` (Idempotency-Key and fingerprint
+        of the request), or returns the stored one. With `key` None it always runs. Forgetting clears the stored
+        responses, which may hold forgotten text.
+        """
 
         async def run_once(make: Callable[[], Awaitable[bytes]]) -> bytes:
             async def run() -> bytes:

@@ -24,7 +24,7 @@ from cuetrail.store.neo4j.ids import partitions
 from cuetrail.store.neo4j.index import text_index, text_search, vector_search, vector_spaces
 from cuetrail.store.neo4j.index.expand import expand
 from cuetrail.store.neo4j.index.label_search import walk
-from cuetrail.store.neo4j.index.relationships import relationships
+from cuetrail.store.neo4j.index.relationship_search import relationships
 from cuetrail.store.neo4j.migrate import migrate
 from cuetrail.store.neo4j.read import facts as fact_reads
 from cuetrail.store.neo4j.read import listing, partition

@@ -120,7 +120,9 @@ class Ids:
         return {id_: found[id_] for id_ in asked if id_ in found}
 
     def _elsewhere(self, ids: Sequence[str], what: str, parts: Sequence[int]) -> dict[str, RecordId]:
-        """Returns the records of ids that contain their owner (`id@@owner`), by id."""
+        """Returns the records that ids with an owner (`id@@owner`) mean, by the id as given. `what` is the kind of
+        record; only the partitions `parts` are searched.
+        """
         places = {self._labels[part]: part for part in parts}
         meant = {id_: (bare, places.get(label)) for id_ in ids for bare, _, label in [id_.partition(SIGN)]}
         bare_ids = list(dict.fromkeys(bare for bare, _ in meant.values()))

@@ -221,8 +221,9 @@ def match(table: TombstoneTable, nodes: Sequence[Node]) -> dict[str, TombstoneMa
 def _matches(
     nodes: Sequence[Node], hashes: Sequence[Sequence[TextHashes]], known: Collection[str], gone: Mapping[str, str]
 ) -> dict[str, TombstoneMatch]:
-    """Returns the matches by node id. `hashes` has the readings of each node's text, `known` the user's tombstones
-    among them, `gone` the forgotten ids with their hashes.
+    """Returns the matches by node id. `hashes` has, for each of `nodes` in order, the hashes of its text as it is and,
+    if that differs, as cleaned of disguises. `known` are those hashes that are the user's tombstones, `gone` the
+    forgotten ids with their hashes.
     """
     found = {id_: TombstoneMatch({hash_}, "") for id_, hash_ in gone.items()}
     for node, readings in zip(nodes, hashes, strict=True):

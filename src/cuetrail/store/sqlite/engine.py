@@ -30,7 +30,7 @@ from cuetrail.store.sqlite import dream as dreams
 from cuetrail.store.sqlite import reader as edge_reads
 from cuetrail.store.sqlite.changelog import FORGOTTEN, head, log_changes
 from cuetrail.store.sqlite.connection import UNERASED, Database, another_version, chunks, marks, put_meta
-from cuetrail.store.sqlite.index import relationships, text_search, vector_search
+from cuetrail.store.sqlite.index import relationship_search, text_search, vector_search
 from cuetrail.store.sqlite.index import vector_spaces as spaces
 from cuetrail.store.sqlite.index.expand import expand
 from cuetrail.store.sqlite.index.label_index import LabelIndex
@@ -187,11 +187,11 @@ class SqliteStore:
         found: list[Edge] = []
         if query.words:
             with self.db.reading() as db:
-                found = relationships.by_words(Reader(db, scope, self.db.path), query)
+                found = relationship_search.by_words(Reader(db, scope, self.db.path), query)
         held = self.vector_spaces().held if query.vectors else None
         if held is not None and held != NO_VECTORS:
             for vector in query.vectors:
-                found += relationships.by_vector(
+                found += relationship_search.by_vector(
                     self.db, scope, self.relation_index, vector, query, query.space or held
                 )
         return found

@@ -444,10 +444,10 @@ class Reader:
         return {id_: [names[one] for one in found[key]] for id_, key in keys.items() if found.get(key)}
 
     def named_like(self, words: Collection[str], beginnings: Collection[str], limit: int) -> list[NameMatch]:
-        """Returns nodes whose names have one of these words, or a word with one of these beginnings: most shared words
-        first, then by id.
+        """Returns at most `limit` nodes whose names have one of these words, or a word with one of these beginnings:
+        most shared words first, then by id.
 
-        Of the nodes with a word, the first `limit` of each partition are considered.
+        For each word and beginning, at most `limit` nodes of each partition are considered, in no particular order.
         """
         shared = Counter[int]()
         wanted: list[tuple[str, tuple[str, ...]]] = [("word = ?", (word,)) for word in sorted(words) if storable(word)]

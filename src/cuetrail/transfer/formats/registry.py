@@ -14,7 +14,8 @@ from cuetrail.model import FileError
 from cuetrail.store.read import Record
 from cuetrail.transfer.formats import basic_memory, mcp_memory, mem0
 from cuetrail.transfer.formats.basic_memory import files_below, is_note, parse_note
-from cuetrail.transfer.formats.text_files import decode, parse_json, read_head, refuse_archives
+from cuetrail.transfer.formats.text_files import decode, parse_json
+from cuetrail.transfer.formats.unpack import read_head, refuse_archives
 
 _SYSTEMS: dict[str, Any] = {module.FORMAT: module for module in (mcp_memory, mem0, basic_memory)}
 FORMATS = tuple(_SYSTEMS)
@@ -127,9 +128,10 @@ def detect(path: Path) -> str | None:
 
 
 def recognise(path: Path, format: str | None = None) -> str:
-    """Returns the format of a file or folder: the given one unless the content contradicts it, else the detected one.
+    """Returns the format of a file or folder: `format` if it is given, else the one that the content shows.
 
-    Raises InputError if the format is unknown, ReadError if the path is not in the given format.
+    Raises ReadError if the content is not in the given format; InputError if `format` is no known name, if the path is
+    missing, or if none is given and none can be detected.
     """
     if format is not None and format not in ALL:
         raise InputError(f"unknown format {format!r}: use one of {', '.join(ALL)}")

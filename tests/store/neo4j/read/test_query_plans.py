@@ -15,7 +15,7 @@ from cuetrail.store.dream import Book
 from cuetrail.store.graph import Frontier, FrontierNode, StepQuery
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import rows
-from cuetrail.store.neo4j.index import relationships
+from cuetrail.store.neo4j.index import relationship_search as relationships
 from cuetrail.store.read import PageRequest, edges_by_id
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.sqlite import SqliteStore

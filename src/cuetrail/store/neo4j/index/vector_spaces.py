@@ -311,7 +311,9 @@ def stored(tx: Tx, space: VectorSpace, handles: Mapping[Any, str], of: VectorKin
 
 
 def present(tx: Tx, space: VectorSpace, part: int, of: VectorKind) -> list[tuple[int | str, str]]:
-    """Returns (handle, plain id) of the records in a partition that have a vector of this model."""
+    """Returns (handle, id) of the records of one kind in a partition that have a vector of this model. The handle is
+    the key of a node, the uid of an edge or note; the id is the stored one, without `@@owner`.
+    """
     place = VECTOR_STORES[of]
     query = f"{_all(place)} n.part = $part AND n.{slot(space)} IS NOT NULL RETURN n.{place.handle}, n.id"
     return [(handle, id_) for handle, id_ in rows(tx, query, part=part)]

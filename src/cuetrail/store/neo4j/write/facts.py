@@ -6,13 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from cuetrail.model import Fact
+from cuetrail.model.predicates import declaration
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Tx, chunks, rows, settings
 from cuetrail.store.neo4j.reader import ENDS
 from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.neo4j.write.nodes import WriteState
 from cuetrail.store.shared.encoding import pack
-from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT, declaration
+from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT
 from cuetrail.store.transaction import StoredFact, Topic
 
 # A predicate, or a value, is cut where it would be too long for an index.

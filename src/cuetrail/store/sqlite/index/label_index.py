@@ -412,8 +412,9 @@ def _inverted(rows: NodeRows, owners: RowNumbers) -> dict[str, Any]:
 
 
 def _beside(starts: Ints, carriers: RowNumbers, forward: NDArray[np.int32]) -> dict[str, Any]:
-    """Returns the columns `near`, copies of the label codes of all rows in short lists, and `list_near`, where each
-    list begins there (-1 for a long list).
+    """Returns two columns that speed up reading short lists; a list has the rows (`carriers`) with one label in one
+    partition. `near` repeats the label codes (`forward`) of the rows of each short list, one after another;
+    `list_near` says where each list begins in it, -1 for a long list.
     """
     lengths = np.diff(starts)
     short = lengths <= max(SHORT, len(forward) // SHORT_SHARE)

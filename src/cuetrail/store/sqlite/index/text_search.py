@@ -428,8 +428,8 @@ class TextSearch:
         return [key for key, _ in hits]
 
     def _matching(self, query: TextQuery) -> list[Query]:
-        """Returns queries, one per word, such that every document that a search for `query` could return matches one of
-        them. Of many words, the most common come first.
+        """Returns queries for one word in one field each, such that every document that a search for `query` could
+        return matches one of them. Of many words, the most common come first; misspelt ones come last.
         """
         terms = list(dict.fromkeys(self.words(" ".join((query.words, *query.phrases)))))
         near = self._misspelt(query, terms)

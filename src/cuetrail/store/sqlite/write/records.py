@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cuetrail.model import NEW_LIFE, UNKNOWN_WEIGHT, Edge, Fact, Node, Note
+from cuetrail.model.predicates import declaration
 from cuetrail.store.shared.encoding import GIVEN, pack
-from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT, declaration
+from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT
 from cuetrail.store.shared.ids import plain
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import another_version, chunks, marks, settings, take_keys

@@ -7,12 +7,12 @@ versions whose text was forgotten as a whole. From a longer field only the forgo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from cuetrail.model import Edge, Node
-from cuetrail.store.shared.tombstones import TombstoneMatch, match_texts
+from cuetrail.store.shared.tombstones import TombstoneMatch, match_known, match_known_texts, match_texts, redact
 from cuetrail.store.transaction import WriteTransaction
 from cuetrail.store.write import Batch
 from cuetrail.text.titles import topics_in
@@ -39,6 +39,16 @@ def match_fields(tx: WriteTransaction, batch: Batch, nodes: Sequence[Node]) -> d
     for id_ in hit:
         coming |= of_nodes[id_] - stored.get(id_, set())
     return {text: one for text, one in found.items() if text in coming}
+
+
+def redact_known(batch: Batch, known: Collection[str]) -> Batch:
+    """Returns a batch of stored records without the text that left these tombstones. Texts, notes, facts and versions
+    of nothing else are absent. A node without text keeps its name: it may be a person, a file or a thing.
+    """
+    texts = {text for node in batch.nodes for text in _node_texts(node)}
+    fields = match_known_texts(texts.union(_other_texts(batch)), known)
+    nodes, _, _ = redact(batch.nodes, match_known([node for node in batch.nodes if node.text], known))
+    return replace(redact_batch(batch, fields), nodes=[redact_node(node, fields) for node in nodes])
 
 
 def redact_node(node: Node, matches: Matches) -> Node:

@@ -73,8 +73,8 @@ from cuetrail.transfer.import_file import ImportReport, import_file
 from cuetrail.validation import queries as valid
 from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen, make_where
 from cuetrail.validation.limits import MOST_ITEMS
-from cuetrail.validation.ready_records import find_faulty
 from cuetrail.validation.records import make_scope
+from cuetrail.validation.stored_records import find_faulty
 from cuetrail.write import edges, facts
 from cuetrail.write.forget import Doomed, forget, plan_forget
 from cuetrail.write.pipeline import add, add_many, edit
@@ -673,7 +673,7 @@ class Memory:
         """Check the memory and return what is wrong with it; empty if nothing is."""
         found = self.store.doctor(repair, progress)
         # A damaged file cannot be read to its end.
-        return found if any(one.check == "truth" for one in found) else [*found, *find_faulty(self.store)]
+        return found if any(one.check == "truth" for one in found) else [*found, *find_faulty(self.store, repair)]
 
     @checked
     def refresh(self, progress: Progress | None = None) -> None:

@@ -99,7 +99,7 @@ def remove_quotes(
         _without_traces(node, nodes[node.id]) for node in found.nodes if node.id in nodes and nodes[node.id] != node
     ]
     batch.nodes += changed
-    batch.unversioned |= {node.id for node in changed}
+    batch.overwritten |= {node.id for node in changed}
     _replace_others(batch, found, left)
     ended = _ended_links(store, partition, cut, nodes)
     batch.links += [replace(link, display="") for link in ended]

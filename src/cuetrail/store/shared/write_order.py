@@ -34,8 +34,8 @@ def write_batch(tx: WriteTransaction, batch: Batch) -> Written:
     """
     removed = _remove(tx, batch)
     batch, nodes, forgotten, cut = _without_forgotten(tx, batch)
-    removed += _remove_nodes(tx, list(tx.find_here(forgotten & batch.unversioned).values()))
-    keys, added = _put_nodes(tx, nodes, batch.unversioned)
+    removed += _remove_nodes(tx, list(tx.find_here(forgotten & batch.overwritten).values()))
+    keys, added = _put_nodes(tx, nodes, batch.overwritten)
     edges = [edge for edge in batch.edges if forgotten.isdisjoint((edge.src, edge.dst))]
     _put_edges(tx, edges)
     put_facts(tx, [fact for fact in batch.facts if forgotten.isdisjoint((fact.subject, fact.object))])
@@ -125,7 +125,7 @@ def _without_forgotten(tx: WriteTransaction, batch: Batch) -> tuple[Batch, list[
     return redact_batch(batch, fields), [redact_node(node, fields) for node in nodes], forgotten, cut
 
 
-def _put_nodes(tx: WriteTransaction, nodes: Sequence[Node], unversioned: Collection[str]) -> tuple[dict[str, int], int]:
+def _put_nodes(tx: WriteTransaction, nodes: Sequence[Node], overwritten: Collection[str]) -> tuple[dict[str, int], int]:
     """Inserts or replaces nodes; returns their keys by id, and how many are new."""
     if not nodes:
         return {}, 0
@@ -134,7 +134,7 @@ def _put_nodes(tx: WriteTransaction, nodes: Sequence[Node], unversioned: Collect
     check_ids(ids, tx.find)
     nodes = _placed(tx, nodes, before)
     if before:
-        nodes = _corrected(tx, nodes, before, unversioned)
+        nodes = _corrected(tx, nodes, before, overwritten)
     return tx.nodes.put(nodes, before), len(nodes) - len(before)
 
 
@@ -158,23 +158,24 @@ def _placed(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, St
 
 
 def _corrected(
-    tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, StoredNode], unversioned: Collection[str]
+    tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, StoredNode], overwritten: Collection[str]
 ) -> list[Node]:
     """The nodes with the creation time and usage of those they replace. Where the text or the name changes, the old
-    version goes into the history, except of `unversioned` nodes, and the vector is dropped.
+    version goes into the history and the vector is dropped. Of `overwritten` nodes nothing is kept.
     """
     said = {node.id: (node.text, node.name) for node in nodes}
     reworded = {id_: old for id_, old in before.items() if (old.text, old.name) != said[id_]}
     tx.drop_vectors([old.key for old in reworded.values()])
     # Summaries that dreaming writes have no history.
-    told = {id_ for id_, old in reworded.items() if old.kind not in STORYLINE_KINDS}.difference(unversioned)
+    told = {id_ for id_, old in reworded.items() if old.kind not in STORYLINE_KINDS}.difference(overwritten)
     versioned = [node for node in nodes if node.id in told]
     last = tx.last_versions([node.id for node in versioned])
     # Two corrections within one millisecond are two versions, in order.
     at = {node.id: max(node.updated, last.get(node.id, node.updated - 1) + 1) for node in versioned}
     tx.put_versions([Version(id_, time, reworded[id_].name, reworded[id_].text) for id_, time in at.items()])
+    used = {id_: old for id_, old in before.items() if id_ not in overwritten}
     return [
-        replace(node, created=old.created, life=restated(node.life, old.life)) if (old := before.get(node.id)) else node
+        replace(node, created=old.created, life=restated(node.life, old.life)) if (old := used.get(node.id)) else node
         for node in nodes
     ]
 

@@ -7,6 +7,7 @@ brought into their stored form; anything else that breaks a rule raises an Input
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,8 @@ from cuetrail.validation.arguments import (
 )
 from cuetrail.validation.limits import PROPS_BYTES, nesting_fault
 
+_TOMBSTONE = re.compile(r"[0-9a-f]{32}")
+_FILE_HASH = re.compile(r"\S{0,200}", re.ASCII)
 WEIGHTS = (0.25, 1.0)
 """The range of the weight of an edge that a caller states. Rules and dreams also make weaker ones."""
 
@@ -61,8 +64,12 @@ def ready_record(record: Record) -> Record:
             raise InputError("there is nothing to note: give a text")
     elif isinstance(record, Mention | Version | Tombstone):
         _check_times(at=record.at)
+        if isinstance(record, Tombstone) and not _TOMBSTONE.fullmatch(record.hash):
+            raise InputError(f"hash must be 32 digits from 0 to f, not {record.hash!r:.40}")
     elif isinstance(record, SourceFile):
         _check_times(ingested=record.ingested)
+        if not _FILE_HASH.fullmatch(record.hash):
+            raise InputError(f"hash must be a word without spaces, not {record.hash!r:.40}")
     _check_texts(record)
     return record
 

@@ -148,7 +148,9 @@ def _replace_others(batch: Batch, found: Batch, left: Batch) -> None:
     versions = {(one.id, one.at): one for one in left.versions}
     batch.remove_versions += [one for one in found.versions if versions.get((one.id, one.at)) != one]
     batch.versions += [versions[one.id, one.at] for one in batch.remove_versions if (one.id, one.at) in versions]
-    batch.edges += [edge for old, edge in zip(found.edges, left.edges, strict=True) if edge != old]
+    edges = {edge.id: edge for edge in left.edges}
+    batch.edges += [edges[old.id] for old in found.edges if edges.get(old.id, old) != old]
+    batch.remove_edges += [edge.id for edge in found.edges if edge.id not in edges]
     notes = {note.id: note for note in left.notes}
     batch.remove_notes += [note.id for note in found.notes if notes.get(note.id) != note]
     batch.notes += [notes[id_] for id_ in batch.remove_notes if id_ in notes]

@@ -19,7 +19,7 @@ from cuetrail.store.shared.fact_writes import (
 )
 from cuetrail.store.shared.ids import check_ids, plain
 from cuetrail.store.shared.node_succession import find_successors, pass_facts, pass_on
-from cuetrail.store.shared.redaction import match_fields, redact_batch, redact_node
+from cuetrail.store.shared.redaction import match_fields, misnamed, redact_batch, redact_node
 from cuetrail.store.shared.tombstones import add_tombstones, match, redact, remove_tombstones
 from cuetrail.store.transaction import Handle, StoredNode, WriteTransaction
 from cuetrail.store.vector_space import VectorKind
@@ -110,6 +110,7 @@ def _without_forgotten(tx: WriteTransaction, batch: Batch) -> tuple[Batch, list[
     """
     matches = match(tx.tombstones, batch.nodes)
     fields = match_fields(tx, batch, batch.nodes)
+    matches |= misnamed(batch.nodes, fields)
     if batch.allow_again:
         remove_tombstones(tx.tombstones, batch.nodes, matches)
         tx.tombstones.remove({hash_ for one in fields.values() for hash_ in one.hashes})

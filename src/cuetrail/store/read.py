@@ -268,7 +268,7 @@ class Reads(Protocol):
         """
 
     def scan(self, scope: Scope, /, words: Collection[str] = ()) -> Iterator[tuple[str | None, Record]]:
-        """Yields everything the user owns, with the team it is shared with, from one consistent view.
+        """Yields every record the user owns, with the team it is shared with (None: private), from one view.
 
         With `words`, in lower case, only the records that contain one of them in a field: nodes, in any field but
         their text, versions, edges, facts and notes. Case does not count.

@@ -233,7 +233,7 @@ class WriteTransaction(Protocol):
         """Stores that sources mention nodes: the time of each mention, by (key of the source, key of the node)."""
 
     def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
-        """Stores links, each with the key of the node that has it. A link whose `display` is empty is removed."""
+        """Stores links, each with the key of the atom whose text contains it. Without `display` it is removed."""
 
     def find_here(self, ids: Iterable[str]) -> dict[str, int]:
         """Returns the keys of the nodes with these ids in the partition, by id. Unknown ids are absent."""

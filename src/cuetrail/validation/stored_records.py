@@ -7,7 +7,7 @@ their stored form. What cannot be mended so is left as it is, and the finding sa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -27,6 +27,8 @@ MOST_FINDINGS = 20
 MENDED, REPAIR = "mended", "run `cuetrail doctor --repair`"
 
 Range = tuple[float, float]
+Write = Callable[[Scope, Batch], object]
+"""Writes a batch to a partition."""
 T = TypeVar("T")
 _SHARE: Range = (0.0, 1.0)
 _COUNT: Range = (0, 2**62)
@@ -54,8 +56,8 @@ _RANGES: Mapping[type, Mapping[str, Range]] = {
 _KEPT = (Version, Tombstone, SourceFile, Mention)
 
 
-def find_faulty(store: Store, repair: bool = False) -> list[Finding]:
-    """Returns the stored records of all users that break a rule. With `repair`, those that can be are mended."""
+def find_faulty(store: Store, write: Write | None = None) -> list[Finding]:
+    """Returns the stored records of all users that break a rule. Those that can be are mended, with `write`."""
     found: list[Finding] = []
     left, others = 0, 0
     better: dict[Scope, Batch] = {}
@@ -65,18 +67,19 @@ def find_faulty(store: Store, repair: bool = False) -> list[Finding]:
                 if (problem := _fault(record)) is None:
                     continue
                 made = mended(record)
-                if repair and made is not None:
+                if write is not None and made is not None:
                     list_of(better.setdefault(replace(user, share=team), Batch()), made).append(made)
-                fix = _fix(record) if made is None else MENDED if repair else REPAIR
+                fix = _fix(record) if made is None else MENDED if write is not None else REPAIR
                 if len(found) < MOST_FINDINGS:
                     where = f"{user.tenant}/{user.user}" + (f" in the team {team}" if team else "")
                     found.append(Finding("records", f"{_name(record)} of {where}: {problem}", fix))
                 else:
                     others += 1
                     left += fix != MENDED
-    for partition, batch in better.items():
-        batch.overwritten = {node.id for node in batch.nodes}
-        store.write(partition, batch)
+    if write is not None:
+        for partition, batch in better.items():
+            batch.overwritten = {node.id for node in batch.nodes}
+            write(partition, batch)
     if others:
         fix = "mend those above, and look again" if left else MENDED
         found.append(Finding("records", f"{others} more records break a rule", fix))

@@ -35,8 +35,8 @@ BOILERPLATE_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """The nodes that `forget` removes: those that were `meant`, and their `copies`. The nodes `cut` say more, and lose
-    the forgotten paragraphs.
+    """The nodes that `forget` removes: those that the caller chose (`meant`), and their `copies`. The nodes `cut` say
+    more, and lose the forgotten paragraphs.
 
     `common` are examples of boilerplate in a forgotten file, which stays elsewhere. `id_only` are the ids of nodes that
     are removed without a tombstone for their words; `shared` are paragraphs, as bare words, that get no tombstone

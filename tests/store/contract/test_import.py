@@ -117,7 +117,7 @@ def test_the_doctor_finds_and_mends_what_an_older_version_let_in(store: Store) -
         "the fact 'f' of acme/bob in the team ops: confidence must be from 0 to 1, not 3.0",
     }
     assert set(found.values()) == {"run `cuetrail doctor --repair`"}
-    assert {one.fix for one in find_faulty(store, repair=True)} == {"mended"}
+    assert {one.fix for one in find_faulty(store, store.write)} == {"mended"}
     assert find_faulty(store) == []
     a, b = store.get(BOB, ["a", "b"]).values()
     assert (a.life, b.life, b.kind, b.tags) == (Life(salience=1.0), Life(), "person", ("big_red",))
@@ -132,7 +132,7 @@ def test_the_doctor_finds_and_mends_what_an_older_version_let_in(store: Store) -
 
 def test_the_doctor_says_what_to_do_with_a_record_that_it_cannot_mend(store: Store) -> None:
     store.write(ANN, Batch(nodes=[Node("a", text="a", props=json.loads(nested(40)))]))
-    for repair in (False, True):
-        (found,) = find_faulty(store, repair)
+    for write in (None, store.write):
+        (found,) = find_faulty(store, write)
         assert "nested more than 32" in found.problem
         assert found.fix == "`add` it again under its id, or `forget` it"

@@ -167,7 +167,7 @@ def _corrected(
     said = {node.id: (node.text, node.name) for node in nodes}
     reworded = {id_: old for id_, old in before.items() if (old.text, old.name) != said[id_]}
     tx.drop_vectors([old.key for old in reworded.values()])
-    # Summaries that dreaming writes have no history.
+    # Summaries that dreams write have no history.
     told = {id_ for id_, old in reworded.items() if old.kind not in STORYLINE_KINDS}.difference(overwritten)
     versioned = [node for node in nodes if node.id in told]
     last = tx.last_versions([node.id for node in versioned])

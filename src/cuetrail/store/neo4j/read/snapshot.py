@@ -88,7 +88,7 @@ class Spool:
 
 
 def scan(connection: Connection, scope: Scope, words: Collection[str] = ()) -> Iterator[tuple[str | None, Record]]:
-    """Yields everything this user owns, each with the team it is shared with, in the order of an export.
+    """Yields every record the user owns, with the team it is shared with (None: private), in the order of an export.
 
     With `words`, only the records that contain one of them in a field.
     """
@@ -218,7 +218,7 @@ _KINDS_WITH_WORDS = (_nodes, _versions, _edges, _facts, _notes)
 _KINDS = (_sources, _stones, *_KINDS_WITH_WORDS, _mentions, _links)
 
 
-# --- what a mirror asks
+# --- the view for a mirror
 
 
 class Snapshot:

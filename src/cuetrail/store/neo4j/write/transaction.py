@@ -139,7 +139,7 @@ class Neo4jTransaction:
             put.append({"key": key, "props": {**props, "uid": uid(self.partition, str(key), link.kind, link.norm)}})
         self.state.run(_LINKS, [row for row in put if row["props"]["display"]])
         self.state.run(_NO_LINKS, [row["props"]["uid"] for row in put if not row["props"]["display"]])
-        # The links of a node decide what dreaming may add to it.
+        # The links of a node decide which edges dreams may add to it.
         self.state.changed.update(key for key, _ in links)
 
     # --- vectors

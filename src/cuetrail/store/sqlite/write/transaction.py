@@ -144,7 +144,7 @@ class SqliteTransaction:
         self.db.executemany("INSERT OR REPLACE INTO links VALUES (?,?,?,?,?,?)", map(rows.summed, table))
         ended = [(key, link.norm, link.kind) for key, link in links if not link.display]
         self.db.executemany("DELETE FROM links WHERE src = ? AND norm = ? AND kind = ?", ended)
-        # The links of a node decide what dreaming may add to it.
+        # The links of a node decide which edges dreams may add to it.
         self.state.changed.update(key for key, _ in links)
 
     # --- vectors

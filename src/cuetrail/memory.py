@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy as copy_of
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -67,7 +68,7 @@ from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Labelled, edges_by_id
-from cuetrail.store.write import Progress, Written
+from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.text.normalise import norm_tag
 from cuetrail.transfer.export_file import export_file
 from cuetrail.transfer.import_file import ImportReport, import_file
@@ -75,11 +76,11 @@ from cuetrail.validation import queries as valid
 from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen
 from cuetrail.validation.filters import make_where
 from cuetrail.validation.limits import MOST_ITEMS
-from cuetrail.validation.ready_records import find_faulty
 from cuetrail.validation.records import make_scope
+from cuetrail.validation.stored_records import find_faulty
 from cuetrail.write import edges, facts
 from cuetrail.write.forget import Doomed, forget, plan_forget
-from cuetrail.write.pipeline import add, add_many, edit
+from cuetrail.write.pipeline import add, add_many, edit, write
 from cuetrail.write.quarantine import quarantine
 
 
@@ -674,8 +675,14 @@ class Memory:
     def doctor(self, *, repair: bool = False, progress: Progress | None = None) -> list[Finding]:
         """Check the memory and return what is wrong with it; empty if nothing is."""
         found = self.store.doctor(repair, progress)
-        # A damaged file cannot be read to its end.
-        return found if any(one.check == "truth" for one in found) else [*found, *find_faulty(self.store)]
+        if any(one.check == "truth" for one in found):
+            # A damaged file cannot be read to its end.
+            return found
+        mend = partial(self._write_mended, _time(None)) if repair else None
+        return [*found, *find_faulty(self.store, mend)]
+
+    def _write_mended(self, now: int, partition: Scope, batch: Batch) -> None:
+        write(self.session, batch, now, scope=partition)
 
     @checked
     def refresh(self, progress: Progress | None = None) -> None:

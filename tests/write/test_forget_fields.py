@@ -107,7 +107,9 @@ def test_imported_notes_relationships_facts_and_history_lose_forgotten_words(tmp
         f"Ann (12:03): {SECRET}", f"2024-05-01T12:03:44Z Ann: {SECRET}", f"Ann Mary Lee: {SECRET}",
         "\ufe0f".join(SECRET), "\u034f".join(SECRET), "\x7f".join(SECRET), SECRET.replace(" ", "\u2800"),
         SECRET.replace(" under", ", under"), SECRET.replace(" under", " — under"), f"„{SECRET}“", f"{{{SECRET}}}",
-        f"> [!note] {SECRET}", f"%% {SECRET} %%", f"<!-- {SECRET} -->", f"${SECRET}$", f"\\emph{{{SECRET}}}",
+        f"* TODO {SECRET}", f"** DONE [#A] {SECRET}", SECRET.replace("ledger", "led<!-- hidden words -->ger"),
+        SECRET.replace("ledger", "led%% hidden words %%ger"), f"> [!note] {SECRET}",
+        f"%% {SECRET} %%", f"<!-- {SECRET} -->", f"${SECRET}$", f"\\emph{{{SECRET}}}",
     ],
 )  # fmt: skip
 def test_disguises_of_a_forgotten_text_are_refused_and_its_plain_text_is_after_a_disguised_one(
@@ -126,6 +128,34 @@ def test_disguises_of_a_forgotten_text_are_refused_and_its_plain_text_is_after_a
 
 
 @pytest.mark.parametrize(
+    "added",
+    [
+        SECRET.replace("ledger", "ledger (1)"), SECRET.replace("ledger", "ledger(12)"), f"{SECRET}. (2)",
+        f"{SECRET} 🔑", f"{SECRET}. 🔑🔒", f"{SECRET} ✨!", f"A line before it\n{SECRET} 🙈\nand one after it",
+        f"2024-05-01 {SECRET}", f"2024-05-01: {SECRET}", f"1.5.2024 – {SECRET}", f"[2024/05/01] {SECRET}",
+        f"May 1st, 2024: {SECRET}", f"Wed, 1 May 2024, {SECRET}", f"- 2024-05-01: {SECRET} 🔑", f"WAITING {SECRET}",
+        f'{{"text": "{SECRET}"}}', f'[{{"role": "user", "content": "{SECRET}."}}]', f'  "note": "{SECRET}",',
+        '{"a": 1, "text": "' + SECRET.replace(" under", "\\nunder").replace("Z", "\\u005a") + '"}',
+        f'```json\n{{"b": ["one", "{SECRET}"]}}\n```',
+    ],
+)  # fmt: skip
+def test_a_forgotten_text_with_an_addition_that_says_nothing_is_refused(tmp_path: Path, added: str) -> None:
+    with Memory(tmp_path / "memory", embedder=None) as memory:
+        memory.forget(memory.add(SECRET).id)
+        with pytest.raises(Forgotten):
+            memory.add(added)
+
+
+def test_of_json_only_the_forgotten_strings_stay_out(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", embedder=None) as memory:
+        memory.forget(memory.add(SECRET).id)
+        memory.add_many([{"id": "a", "text": f'{{"by": "Ann", "said": "{SECRET}", "when": "on a Monday in May"}}'}])
+        node = memory.get("a")
+        assert node is not None
+        assert node.text == '{"by": "Ann", "said": "", "when": "on a Monday in May"}'
+
+
+@pytest.mark.parametrize(
     ("forgotten", "other"),
     [
         ("The pump runs at 1.5 bar today", "The pump runs at 15 bar today"),
@@ -136,6 +166,10 @@ def test_disguises_of_a_forgotten_text_are_refused_and_its_plain_text_is_after_a
         ("vector<int> values_of_the_row;", "vector<float> values_of_the_row;"),
         ("The lasagne at Gino's tonight: 👍", "The lasagne at Gino's tonight: 👎"),
         ("Rooms 1 2 are booked for May", "Rooms 12 are booked for May"),
+        ("See open(2) for what it returns", "See open(3) for what it returns"),
+        ("2024-05-01 The pump was checked", "2024-05-02 The pump was checked"),
+        ('{"text": "The pump was checked"}', '{"text": "The pump was mended"}'),
+        ("WAITING for the bus at the gate", "LATER for the bus at the gate"),
     ],
 )
 def test_what_differs_in_a_sign_that_means_something_is_another_text(
@@ -154,8 +188,8 @@ def test_a_short_forgotten_text_affects_no_other_field(memory: Memory) -> None:
     assert memory.add("Something else", props={"answer": "yes"}, tags=["yes"]).tags == ("yes",)
 
 
-def test_a_memory_that_had_the_words_in_a_field_before_can_still_be_edited(memory: Memory) -> None:
+def test_a_memory_that_had_the_words_in_a_field_before_loses_them_and_can_still_be_edited(memory: Memory) -> None:
     later = "A quite different sentence that is forgotten later"
-    memory.add("Holds it already", id="old", props={"said": later})
+    memory.add("Holds it already", id="old", props={"said": later, "by": "Pia"})
     memory.forget(memory.add(later).id)
-    assert memory.edit("old", tags=["blue"]).props["said"] == later
+    assert memory.edit("old", tags=["blue"]).props == {"by": "Pia"}

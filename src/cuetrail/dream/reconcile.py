@@ -282,10 +282,13 @@ def invalidate(store: Store, scope: Scope, batch: Batch, leaving: Sequence[Node]
     stories = _around(store, scope, {*ids, *files}, "out", PART_OF) | _around(store, scope, ids, "in", ABOUT)
     outdated = stories | _around(store, scope, stories, "out", PART_OF)
     batch.remove_nodes += sorted(outdated - ids)
-    for node in store.get(scope, sorted(files)).values():
-        if SUMMARY in node.props and all(node.id != other.id for other in batch.nodes):
+    changed = {node.id: node for node in batch.nodes}
+    for id_, stored in store.get(scope, sorted(files)).items():
+        node = changed.get(id_, stored)
+        if SUMMARY in node.props:
             props = {name: value for name, value in node.props.items() if name not in (SUMMARY, KEYWORDS)}
-            batch.nodes.append(replace(node, props=props))
+            changed[id_] = replace(node, props=props)
+    batch.nodes = list(changed.values())
 
 
 def _around(store: Store, scope: Scope, ids: Iterable[str], direction: Direction, kind: str) -> set[str]:

@@ -61,7 +61,7 @@ class Difference:
     kept: int = 0
 
     def stored_links(self) -> list[Link]:
-        """Returns the links to write. Engines cannot delete a link, so an ended one is written with an empty name."""
+        """Returns the links to write. One without its text ends."""
         return self.links + [replace(link, display="") for link in self.ended]
 
 

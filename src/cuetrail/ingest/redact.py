@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from cuetrail.extract.inline import find_tags
 from cuetrail.ingest.build import Built
-from cuetrail.model import Node, Scope
+from cuetrail.model import Scope
 from cuetrail.store.ports import Store
-from cuetrail.text.normalise import norm_name, norm_tag
-from cuetrail.text.simhash import simhash
+from cuetrail.text.normalise import norm_name
+from cuetrail.write.quotes import cut_node
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +61,5 @@ def _cut_document(built: Built, texts: Mapping[str, str]) -> Built:
         return built
     norms = {id_: norm_name(text) for id_, text in cut.items()}
     links = [link for link in built.links if link.src not in cut or link.norm in norms[link.src]]
-    nodes = [_cut_node(node, cut[node.id]) if node.id in cut else node for node in built.nodes]
+    nodes = [cut_node(node, cut[node.id]) if node.id in cut else node for node in built.nodes]
     return replace(built, nodes=nodes, links=links)
-
-
-def _cut_node(node: Node, text: str) -> Node:
-    """Returns the node with the remaining text, and without tags that only the removed text had."""
-    removed = {norm_tag(tag) for tag in find_tags(node.text)} - {norm_tag(tag) for tag in find_tags(text)}
-    tags = tuple(tag for tag in node.tag_details if tag.name not in removed)
-    return replace(node, text=text, tag_details=tags, simhash=simhash(text))

@@ -269,8 +269,12 @@ class Reads(Protocol):
         `next_fact` is looked up only if `now` is given.
         """
 
-    def scan(self, scope: Scope, /) -> Iterator[tuple[str | None, Record]]:
-        """Yields every record the user owns, with the team it is shared with (None: private), from one view."""
+    def scan(self, scope: Scope, /, words: Collection[str] = ()) -> Iterator[tuple[str | None, Record]]:
+        """Yields every record the user owns, with the team it is shared with (None: private), from one view.
+
+        With `words`, in lower case, only the records that contain one of them in a field: nodes, in any field but
+        their text, versions, edges, facts and notes. Case does not count.
+        """
 
     def snapshot(self, scope: Scope, /) -> AbstractContextManager[Snapshot]:
         """Opens one consistent view of the atoms that a scope sees. It does not change while the block runs."""

@@ -212,6 +212,9 @@ class WriteTransaction(Protocol):
     def put_versions(self, versions: Sequence[Version]) -> None:
         """Stores names and texts that nodes of the partition had before a correction."""
 
+    def drop_versions(self, versions: Sequence[Version]) -> None:
+        """Removes these earlier versions of nodes of the partition."""
+
     def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
         """Removes all earlier versions of the nodes with these ids in a partition."""
 
@@ -230,7 +233,7 @@ class WriteTransaction(Protocol):
         """Stores that sources mention nodes: the time of each mention, by (key of the source, key of the node)."""
 
     def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
-        """Stores links, each with the key of the atom whose text contains it."""
+        """Stores links, each with the key of the atom whose text contains it. Without `display` it is removed."""
 
     def find_here(self, ids: Iterable[str]) -> dict[str, int]:
         """Returns the keys of the nodes with these ids in the partition, by id. Unknown ids are absent."""

@@ -75,6 +75,9 @@ class Batch:
     Edges made by rules do not move, and nothing moves to a node that a tombstone keeps out. For `fact_successors` only
     the facts move, and both nodes stay.
 
+    Nodes in `overwritten` replace the stored ones as they are: what these said is not kept as history, nor their usage,
+    and those that tombstones keep out are removed. `remove_facts` and `remove_versions` leave nothing behind.
+
     With `allow_again`, tombstones in the way of the nodes are removed. With `refuse_forgotten`, nothing is written and
     Forgotten is raised if any part of the nodes was forgotten; otherwise forgotten nodes and sentences are left out.
     """
@@ -101,8 +104,11 @@ class Batch:
     remove_nodes: list[str] = field(default_factory=list)
     remove_edges: list[str] = field(default_factory=list)
     remove_notes: list[str] = field(default_factory=list)
+    remove_facts: list[str] = field(default_factory=list)
+    remove_versions: list[Version] = field(default_factory=list)
     remove_sources: list[str] = field(default_factory=list)
     remove_roots: list[str] = field(default_factory=list)
+    overwritten: set[str] = field(default_factory=set)
     allow_again: bool = False
     refuse_forgotten: bool = False
 

@@ -7,16 +7,14 @@ brought into their stored form; anything else that breaks a rule raises an Input
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
 from dataclasses import replace
 from typing import Any
 
-from cuetrail.errors import CuetrailError, InputError
-from cuetrail.model import Edge, Fact, Finding, Life, Mention, Node, Note, SourceFile, Tag, Tombstone, Version
+from cuetrail.errors import InputError
+from cuetrail.model import Edge, Fact, Life, Mention, Node, Note, SourceFile, Tag, Tombstone, Version
 from cuetrail.model.records import GRADIENTS, NEW_LIFE, make_tags, norm_buckets
-from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
-from cuetrail.store.shared.copy import users_of
 from cuetrail.text.normalise import clean, norm_tag, storable
 from cuetrail.validation.arguments import (
     LEVELS,
@@ -30,11 +28,10 @@ from cuetrail.validation.arguments import (
 )
 from cuetrail.validation.limits import PROPS_BYTES, nesting_fault
 
+_TOMBSTONE = re.compile(r"[0-9a-f]{32}")
+_FILE_HASH = re.compile(r"\S{0,200}", re.ASCII)
 WEIGHTS = (0.25, 1.0)
 """The range of the weight of an edge that a caller states. Rules and dreams also make weaker ones."""
-
-MOST_FINDINGS = 20
-"""So many records that break a rule are named one by one; the others are counted."""
 
 
 def make_props(given: Any) -> dict[str, Any]:
@@ -67,8 +64,12 @@ def ready_record(record: Record) -> Record:
             raise InputError("there is nothing to note: give a text")
     elif isinstance(record, Mention | Version | Tombstone):
         _check_times(at=record.at)
+        if isinstance(record, Tombstone) and not _TOMBSTONE.fullmatch(record.hash):
+            raise InputError(f"hash must be 32 digits from 0 to f, not {record.hash!r:.40}")
     elif isinstance(record, SourceFile):
         _check_times(ingested=record.ingested)
+        if not _FILE_HASH.fullmatch(record.hash):
+            raise InputError(f"hash must be a word without spaces, not {record.hash!r:.40}")
     _check_texts(record)
     return record
 
@@ -167,48 +168,3 @@ def _check_texts(record: Record) -> None:
         texts = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
         if not all(storable(text) for text in texts if isinstance(text, str)):
             raise InputError(f"{name} must be a text without broken characters")
-
-
-# --- records that an older version stored
-
-
-def find_faulty(store: Store) -> list[Finding]:
-    """Returns a finding for each stored record, of any user, that breaks a rule. Older releases checked fewer rules."""
-    found: list[Finding] = []
-    more = 0
-    with store.whole_view() as view:
-        for user in users_of(list(view.roots)):
-            for team, record in view.scan(user):
-                for problem in _faults(record):
-                    if len(found) < MOST_FINDINGS:
-                        where = f"{user.tenant}/{user.user}" + (f" in the team {team}" if team else "")
-                        found.append(Finding("records", f"{_name(record)} of {where}: {problem}", _fix(record)))
-                    else:
-                        more += 1
-    if more:
-        found.append(Finding("records", f"{more} more records break a rule", "mend those above, and look again"))
-    return found
-
-
-def _faults(record: Record) -> Iterator[str]:
-    try:
-        ready = ready_record(record)
-    except CuetrailError as error:
-        yield str(error)
-        return
-    if ready != record:
-        yield "its tags, buckets, kind or predicate are not in their stored form"
-
-
-def _name(record: Record) -> str:
-    id_ = getattr(record, "id", None) or getattr(record, "path", None) or getattr(record, "src", "")
-    return f"the {type(record).__name__.lower()} {id_!r:.80}"
-
-
-def _fix(record: Record) -> str:
-    verbs: Mapping[type, str] = {
-        Node: "`add` it again under its id, or `forget` it",
-        Edge: "`link` its ends again, or `unlink` it",
-        Fact: "`retract` it and state it again",
-    }
-    return verbs.get(type(record), "`forget` the node it belongs to, or `export`, mend the line and `import`")

@@ -2,41 +2,41 @@
 
 A node that is named goes with its copies. If a file is forgotten, all its texts go, with copies of them elsewhere.
 But a file shares some words with other files: its headings, and boilerplate that many files contain. Those words are
-removed from the file and stay elsewhere.
+removed from the file and stay elsewhere. Other memories that contain a forgotten paragraph lose it; see `quotes`.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from cuetrail.dream.reconcile import invalidate
 from cuetrail.errors import MirrorError
 from cuetrail.facts.resolve import nodes_of, require_node, require_own
 from cuetrail.mirror import sync_registered
-from cuetrail.model import Node, Scope, TextQuery, Where
+from cuetrail.model import Node, Scope
 from cuetrail.session import Session
 from cuetrail.store.shared.ids import own_nodes
-from cuetrail.store.shared.tombstones import bare_words, paragraphs
+from cuetrail.store.shared.tombstones import bare_words, match_known, node_paragraphs, whole_tombstones
 from cuetrail.store.write import Batch, Forgetting, Progress
 from cuetrail.text.names import clear_name_caches
 from cuetrail.write.batch_facts import facts_outliving_forgotten
 from cuetrail.write.links import LinkChange, resolve_links
 from cuetrail.write.near_duplicates import regroup
 from cuetrail.write.pipeline import write
+from cuetrail.write.quotes import find_fields, find_holders, remove_quotes
 
 BOILERPLATE_FILES = 3
 """Words in at least this many other files are boilerplate. Copies, which share most of a file's text, do not count."""
-# Paragraphs of at most so many characters are looked for in other files, at most so many of them, each in so many hits.
-BOILERPLATE_CHARS, BOILERPLATE_SEARCHES, BOILERPLATE_HITS = 300, 200, 20
-WORD = re.compile(r"\w+")
+BOILERPLATE_CHARS = 300
+"""A longer paragraph is no boilerplate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """The nodes that `forget` removes: those that the caller chose (`meant`), and their `copies`.
+    """The nodes that `forget` removes: those that the caller chose (`meant`), and their `copies`. The nodes `cut` say
+    more, and lose the forgotten paragraphs.
 
     `common` are examples of boilerplate in a forgotten file, which stays elsewhere. `id_only` are the ids of nodes that
     are removed without a tombstone for their words; `shared` are paragraphs, as bare words, that get no tombstone
@@ -46,6 +46,7 @@ class Doomed:
 
     meant: tuple[Node, ...]
     copies: tuple[Node, ...] = ()
+    cut: tuple[Node, ...] = ()
     common: tuple[Node, ...] = ()
     id_only: frozenset[str] = frozenset()
     shared: frozenset[str] = frozenset()
@@ -55,6 +56,12 @@ class Doomed:
     def ids(self) -> list[str]:
         """The ids of all nodes that are removed, each once."""
         return list(dict.fromkeys(node.id for node in (*self.meant, *self.copies)))
+
+    @property
+    def texts(self) -> list[Node]:
+        """The nodes whose texts are forgotten wherever they stand."""
+        nodes = (node for node in (*self.meant, *self.copies) if node.id not in self.id_only)
+        return [node for node in nodes if node.text and not is_heading(node)]
 
 
 def plan_forget(session: Session, ids: Sequence[str], source: str | None) -> Doomed:
@@ -81,14 +88,29 @@ def plan_forget(session: Session, ids: Sequence[str], source: str | None) -> Doo
     copies = [node for node in store.copies(scope, [*named, *texts]) if node.id not in meant]
     common = _boilerplate(texts, copies) - {bare_words(node) for node in named}
     id_only = {node.id for node in rest if is_heading(node) or (node.text and bare_words(node) in common)}
-    return Doomed(
+    doomed = Doomed(
         (*named, *rest),
         tuple(node for node in copies if bare_words(node) not in common),
-        tuple({bare_words(node): node for node in texts if bare_words(node) in common}.values()),
-        frozenset(id_only),
-        _shared_paragraphs(session, texts, meant),
-        frozenset(subjects),
+        common=tuple({bare_words(node): node for node in texts if bare_words(node) in common}.values()),
+        id_only=frozenset(id_only),
+        subjects=frozenset(subjects),
     )
+    return _with_holders(session, doomed, {one for node in named for one in node_paragraphs(node)})
+
+
+def _with_holders(session: Session, doomed: Doomed, named: Collection[str]) -> Doomed:
+    """Returns the plan with the nodes that contain forgotten paragraphs, and with the paragraphs that stay elsewhere.
+
+    Those that were `named` do not stay.
+    """
+    holders = find_holders(session, doomed.texts, doomed.ids)
+    shared = _shared_paragraphs(holders).difference(named)
+    found = {node.id: node for words, some in holders.items() if words not in shared for node in some}
+    own = [node for node in found.values() if node.owner == session.scope.user and not is_heading(node)]
+    matches = match_known(own, whole_tombstones(doomed.texts, shared))
+    copies = [node for node in own if node.id in matches and not matches[node.id].rest]
+    cut = [node for node in own if node.id in matches and matches[node.id].rest]
+    return replace(doomed, copies=(*doomed.copies, *copies), cut=tuple(cut), shared=shared)
 
 
 def is_heading(node: Node) -> bool:
@@ -110,28 +132,24 @@ def _boilerplate(texts: Sequence[Node], copies: Sequence[Node]) -> set[str]:
     return {words for words, sources in where.items() if len(sources - whole_copies) >= BOILERPLATE_FILES}
 
 
-def _shared_paragraphs(session: Session, texts: Sequence[Node], meant: Collection[str]) -> frozenset[str]:
-    """Returns those paragraphs of these passages, as bare words, that at least BOILERPLATE_FILES other files contain.
-
-    Looks only for the first BOILERPLATE_SEARCHES paragraphs of at most BOILERPLATE_CHARS characters.
-    """
-    found: set[str] = set()
-    blocks = {one for node in texts for one in (paragraphs(node.text) if "\n\n" in node.text else ())}
-    short = sorted(one for one in blocks if len(one) <= BOILERPLATE_CHARS)
-    for words in short[:BOILERPLATE_SEARCHES]:
-        query = TextQuery(" ".join(WORD.findall(words)))
-        hits = session.store.text(session.scope, query, BOILERPLATE_HITS, Where(), nodes=True)
-        nodes = [hit.node for hit in hits if hit.node is not None and hit.node.id not in meant]
-        if len({node.source for node in nodes if words in paragraphs(node.text)}) >= BOILERPLATE_FILES:
-            found.add(words)
-    return frozenset(found)
+def _shared_paragraphs(holders: Mapping[str, Sequence[Node]]) -> frozenset[str]:
+    """Returns the short paragraphs, in bare words, that BOILERPLATE_FILES other files contain, copies not counted."""
+    where = {words: {node.source for node in some if words in node_paragraphs(node)} for words, some in holders.items()}
+    shared = Counter(source for sources in where.values() for source in sources)
+    whole_copies = {source for source, number in shared.items() if 2 * number > len(where)}
+    return frozenset(
+        words
+        for words, sources in where.items()
+        if len(words) <= BOILERPLATE_CHARS and len(sources - whole_copies) >= BOILERPLATE_FILES
+    )
 
 
 def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | None, now: int) -> list[str]:
     """Removes these nodes for good and returns the ids that existed. All go in one transaction, or none.
 
-    In the same transaction, near duplicates are grouped anew, links to the nodes end, and summaries that dreams made of
-    them are removed. Raises MirrorError if a mirror was not updated: the nodes are forgotten nevertheless.
+    In the same transaction other memories lose the forgotten paragraphs, near duplicates are grouped anew, links to the
+    nodes end, and summaries that dreams made of them are removed. Raises MirrorError if a mirror could not follow: the
+    nodes are forgotten nevertheless.
     """
     store, scope, vectors = session.store, session.scope, session.vectors
     ids, id_only = doomed.ids, doomed.id_only
@@ -141,22 +159,39 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
         batch = facts_outliving_forgotten(store, partition, others, now)
         if batch.fact_successors:
             vectors.write(partition, batch)
-    along: dict[Scope, Batch] = {}
-    for partition, leaving in homes.items():
-        batch = Batch()
-        regroup(store, partition, batch, leaving=leaving)
-        resolve_links(store, partition, LinkChange(leaving=[node.id for node in leaving]), batch, now)
-        invalidate(store, partition, batch, leaving)
-        if batch != Batch():
-            along[partition] = batch
+    along = _along(session, doomed, homes, now)
     how = Forgetting(purge, progress, along, id_only, doomed.shared)
     gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, how))
     clear_name_caches()
-    teams = {partition.share for partition in homes if partition.share}
+    teams = {partition.share for partition in (*homes, *along) if partition.share}
     followed = sync_registered(store, scope, session.home, teams=teams)
     if followed.problems:
         raise MirrorError(f"it is forgotten, but a mirror may still show it. {'. '.join(followed.problems)}")
     return gone
+
+
+def _along(session: Session, doomed: Doomed, homes: Mapping[Scope, Sequence[Node]], now: int) -> dict[Scope, Batch]:
+    """Returns what is written together with a forgetting, by partition."""
+    store, scope = session.store, session.scope
+    known = whole_tombstones(doomed.texts, doomed.shared)
+    words = {one for node in doomed.texts for one in node_paragraphs(node)}
+    found = find_fields(store, scope, words - doomed.shared)
+    for partition, nodes in own_nodes(store, scope, [node.id for node in doomed.cut]).items():
+        found.setdefault(partition, Batch()).nodes += nodes
+    along: dict[Scope, Batch] = {}
+    for partition in dict.fromkeys((*homes, *found)):
+        batch, leaving = Batch(), homes.get(partition, [])
+        ids = {node.id for node in leaving}
+        quotes = remove_quotes(store, partition, batch, found.get(partition, Batch()), known, ids)
+        cut = {node.id for node in quotes.cut}
+        changed = [node for node in batch.nodes if node.id in cut]
+        regroup(store, partition, batch, relabelled=changed, leaving=[*leaving, *quotes.cut])
+        change = LinkChange(ended=quotes.ended, arriving=quotes.renamed, leaving=sorted(ids))
+        resolve_links(store, partition, change, batch, now)
+        invalidate(store, partition, batch, [*leaving, *quotes.cut])
+        if batch != Batch():
+            along[partition] = batch
+    return along
 
 
 def delete_one_copy(session: Session, nodes: Sequence[Node], atoms: Sequence[Node], now: int) -> None:
@@ -164,9 +199,10 @@ def delete_one_copy(session: Session, nodes: Sequence[Node], atoms: Sequence[Nod
     texts too. An atom of whose text another node (of another mem0 owner or entity) has a copy is only removed,
     without a tombstone. The rest is forgotten.
     """
-    copies = plan_forget(session, [atom.id for atom in atoms], None).copies if atoms else ()
-    elsewhere = {bare_words(copy) for copy in copies}
-    shared = [atom.id for atom in atoms if bare_words(atom) in elsewhere]
+    plan = plan_forget(session, [atom.id for atom in atoms], None) if atoms else Doomed(())
+    elsewhere = {bare_words(copy) for copy in plan.copies}
+    inside = [atom.id for atom in atoms if match_known(plan.cut, whole_tombstones([atom]))]
+    shared = [atom.id for atom in atoms if bare_words(atom) in elsewhere or atom.id in inside]
     if shared:
         write(session, Batch(remove_nodes=shared), now)
     ids = [node.id for node in (*nodes, *atoms) if node.id not in shared]

@@ -16,7 +16,7 @@ from cuetrail import Memory
 from cuetrail.serve.memory_access import LazyMemory
 from cuetrail.serve.rest.connection_limits import ConnectionLimits
 from cuetrail.serve.rest.requests import MEGABYTE, RequestRules
-from cuetrail.serve.rest.server import listening_socket, make_http_server
+from cuetrail.serve.rest.server import SHUTDOWN_SECONDS, listening_socket, make_http_server
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 POST = b"POST /v1/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -219,3 +219,22 @@ def test_old_and_broken_http_is_answered_without_harm(serve: Serve) -> None:
     assert until_closed(dial(both)).startswith(b"HTTP/1.1 400 ")
     assert until_closed(dial(b"\x16\x03\x01\x02\x00\x01")).startswith(b"HTTP/1.1 400 ")
     assert answer(dial(HEALTH))[0] == 200
+
+
+def test_a_server_that_stops_does_not_wait_for_bodies_that_arrive_slowly(
+    place: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    length = b"Content-Length: 1000\r\n\r\n{"
+    with ExitStack() as lines:
+        with _running(place, RequestRules(), ConnectionLimits(stop_seconds=0.1)) as port:
+            opened = [lines.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE)) for _ in range(20)]
+            for line, verb in zip(opened, [b"add", b"import", b"recall", b"edit"] * 5, strict=True):
+                line.sendall(POST % verb + length)
+            opened[0].sendall(b" " * 10)
+            health = lines.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE))
+            health.sendall(HEALTH)
+            assert answer(health)[0] == 200
+            begun = time.monotonic()
+        assert time.monotonic() - begun < 2 * SHUTDOWN_SECONDS
+        assert [until_closed(line) for line in opened] == [b""] * 20
+    assert not [row for row in caplog.records if "timeout graceful shutdown exceeded" in row.getMessage()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +24,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     def is_left_out(item: pytest.Item) -> bool:
         params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
         seed = params.get("seed")
-        return params.get("engine") == "neo4j" and isinstance(seed, int) and seed >= FEW_SEEDS
+        return "neo4j" in (params.get("engine"), params.get("address")) and isinstance(seed, int) and seed >= FEW_SEEDS
 
     left_out = [item for item in items if is_left_out(item)]
     config.hook.pytest_deselected(items=left_out)
@@ -55,6 +56,15 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             yield on_server
     for store in opened:
         store.close()
+
+
+@pytest.fixture(params=ENGINES)
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty memory on each engine, for tests that go through `Memory`."""
+    if request.param == "local":
+        return str(tmp_path / "memory")
+    login: Login = request.getfixturevalue("server")
+    return login.uri
 
 
 @pytest.fixture

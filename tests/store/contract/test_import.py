@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from cuetrail.embed.vectors import Vectors
-from cuetrail.model import Edge, Fact, Life, Node, Scope, Tag
+from cuetrail.model import Edge, Fact, Life, Node, Note, Scope, Tag, TextQuery, Where
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
 from cuetrail.transfer.import_file import ImportReport, import_file
-from cuetrail.validation.ready_records import find_faulty
+from cuetrail.validation.stored_records import find_faulty
 
 ANN, BOB = Scope("acme", "ann"), Scope("acme", "bob", ("ops",), "ops")
 NODE = {"type": "node", "id": "x", "text": "a text"}
@@ -100,16 +100,39 @@ def test_words_of_an_import_are_stored_in_their_normal_form(store: Store, tmp_pa
     assert (stated.predicate, stated.tags) == ("works_at", ("big_red",))
 
 
-def test_the_doctor_finds_what_an_older_version_let_in(store: Store) -> None:
+def test_the_doctor_finds_and_mends_what_an_older_version_let_in(store: Store) -> None:
     life = Life(salience=44.0)
-    nodes = [Node("a", text="a", life=life), Node("b", "Person", text="b", tag_details=(Tag("Big Red", "Big Red"),))]
+    nodes = [
+        Node("a", text="a", life=life),
+        Node("b", "Person", text="b", tag_details=(Tag("Big Red", "Big Red"),), life=Life(confidence=3.0)),
+    ]
     fact = Fact("f", "a", "uses", value="SQLite", confidence=3.0)
-    store.write(ANN, Batch(nodes=nodes, edges=[Edge("e", "a", "b", weight=7.0)], facts=[fact]))
+    tie = Edge("e", "a", "b", weight=7.0, attitude=9, text="a tie", tags=("Big Red",))
+    store.write(BOB, Batch(nodes=nodes, edges=[tie], facts=[fact], notes=[Note("n", "e", "a note", "edge")]))
     found = {one.problem: one.fix for one in find_faulty(store)}
     assert set(found) == {
-        "the node 'a' of acme/ann: salience must be from 0 to 1, not 44.0",
-        "the node 'b' of acme/ann: its tags, buckets, kind or predicate are not in their stored form",
-        "the edge 'e' of acme/ann: weight must be from 0.25 to 1.0, not 7.0",
-        "the fact 'f' of acme/ann: confidence must be from 0 to 1, not 3.0",
+        "the node 'a' of acme/bob in the team ops: salience must be from 0 to 1, not 44.0",
+        "the node 'b' of acme/bob in the team ops: confidence must be from 0 to 1, not 3.0",
+        "the edge 'e' of acme/bob in the team ops: weight must be from 0.25 to 1.0, not 7.0",
+        "the fact 'f' of acme/bob in the team ops: confidence must be from 0 to 1, not 3.0",
     }
-    assert all(found.values()), "each says what to do"
+    assert set(found.values()) == {"run `cuetrail doctor --repair`"}
+    assert {one.fix for one in find_faulty(store, store.write)} == {"mended"}
+    assert find_faulty(store) == []
+    a, b = store.get(BOB, ["a", "b"]).values()
+    assert (a.life, b.life, b.kind, b.tags) == (Life(salience=1.0), Life(), "person", ("big_red",))
+    (edge,) = store.edges(BOB, ["e"])["e"]
+    assert (edge.weight, edge.attitude, edge.tags, edge.text) == (1.0, 5, ("big_red",), "a tie")
+    assert [note.text for note in store.notes(BOB, ["e"], "edge", 0, 9)["e"]] == ["a note"]
+    assert store.facts(BOB, ["a"])["a"][0].confidence == 1.0
+    assert [hit.id for hit in store.text(BOB, TextQuery(""), 9, Where(tags=("big_red",)))] == ["b"]
+    assert store.history(BOB, "b") == []
+    assert store.doctor(repair=False, progress=None) == []
+
+
+def test_the_doctor_says_what_to_do_with_a_record_that_it_cannot_mend(store: Store) -> None:
+    store.write(ANN, Batch(nodes=[Node("a", text="a", props=json.loads(nested(40)))]))
+    for write in (None, store.write):
+        (found,) = find_faulty(store, write)
+        assert "nested more than 32" in found.problem
+        assert found.fix == "`add` it again under its id, or `forget` it"

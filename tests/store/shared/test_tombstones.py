@@ -15,7 +15,7 @@ from cuetrail import Memory
 from cuetrail.errors import Forgotten
 from cuetrail.model import Node
 from cuetrail.model.ids import fingerprint
-from cuetrail.store.shared.tombstones import LONGEST, SHORTEST, node_tombstones, text_hashes
+from cuetrail.store.shared.tombstones import LONGEST, SHORTEST, match_known, node_tombstones, text_hashes
 
 SECRET = "My PIN is 1234, and nobody knows"
 LONG = "The vault opens at noon. Its code is 7711! Ask the porter for the second key. He sits by the gate"
@@ -135,15 +135,16 @@ def test_words_too_few_to_be_telling_are_known_only_as_a_whole(memory: Memory, s
     assert comes_back(memory, f"Ann: {short}")
 
 
-def test_what_contains_the_forgotten_and_was_there_before_stays_and_can_be_changed(memory: Memory) -> None:
+def test_what_contains_the_forgotten_and_was_there_before_keeps_the_rest_and_can_be_changed(memory: Memory) -> None:
     memory.add(f"Much more. {SECRET}. Even more.", id="larger")
     forget(memory, SECRET)
-    assert memory.add(f"Much more. {SECRET}. Even more.", id="larger", tags=["kept"]).tags == ("kept",)
+    assert memory.add("Much more. Even more.", id="larger", tags=["kept"]).tags == ("kept",)
     with pytest.raises(Forgotten):
         memory.add(f"Still more. {SECRET}.", id="larger")
     node = memory.get("larger")
     assert node is not None
-    assert node.text.startswith("Much more.")
+    assert node.text == "Much more. Even more."
+    assert memory.history("larger") == []
 
 
 def test_allow_again_lifts_what_kept_it_out_and_what_it_would_leave(memory: Memory) -> None:
@@ -156,6 +157,34 @@ def test_allow_again_lifts_what_kept_it_out_and_what_it_would_leave(memory: Memo
     memory.add("He sits by the gate. Its code is 7711!", allow_again=True)
     assert comes_back(memory, "Its code is 7711.")
     assert not comes_back(memory, LONG)
+
+
+WORDS = "the pump of ann runs at 7 in may while 12 boats wait near 1.5 km of red rope and gates".split()  # noqa: SIM905
+SHAPES = (
+    "{}", "{}.", "- [x] **{}** #tag", "> {}[^1]", "Ann: {}", "[12:03] Ann: {}", "Fwd: Re: {}", "<p>{}</p>", "* TODO {}",
+    "2024-05-01: {}", "May 1, 2024 {}", "{} 🔑", '{{"text": "{}"}}', "<!-- a --> {} <!-- b -->", "NOW {}", "{} (1)",
+)  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from(WORDS), min_size=5, max_size=12), st.data(), st.sampled_from(SHAPES),
+    st.sampled_from(SHAPES),
+)  # fmt: skip
+def test_a_text_with_one_other_word_is_another_text_in_every_disguise(
+    words: list[str], data: st.DataObject, forgotten: str, incoming: str
+) -> None:
+    at = data.draw(st.integers(0, len(words) - 1))
+    other = data.draw(st.sampled_from([word for word in WORDS if word != words[at]]))
+    known = set(node_tombstones(Node("a", text=forgotten.format(" ".join(words)))))
+    changed = " ".join([*words[:at], other, *words[at + 1 :]])
+    assert match_known([Node("b", text=incoming.format(changed))], known) == {}
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=5, max_size=12), st.sampled_from(SHAPES))
+def test_the_same_words_are_the_same_text_in_every_disguise(words: list[str], incoming: str) -> None:
+    text = f"Words {' '.join(words)} end"
+    known = set(node_tombstones(Node("a", text=text)))
+    assert match_known([Node("b", text=incoming.format(text))], known)
 
 
 def test_without_tombstones_nothing_is_hashed(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

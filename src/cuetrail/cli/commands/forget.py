@@ -29,8 +29,8 @@ def forget(run: Run, ids: tuple[str, ...], source: str | None, purge: bool, yes:
     """Remove nodes for good.
 
     They are given by id, by the first 6 or more digits of an id, or by name; the name of a note means its whole file.
-    Copies in other files are removed too, and the next ingest or import does not bring them back. `cuetrail add
-    --allow-again` adds a forgotten text again.
+    Copies in other files are removed too, and memories that contain the text among other sentences lose it. The next
+    ingest or import does not bring it back. `cuetrail add --allow-again` adds a forgotten text again.
     """
     if not ids and source is None:
         raise click.UsageError("name what to forget: ids, or --source PATH")
@@ -54,6 +54,7 @@ def forget(run: Run, ids: tuple[str, ...], source: str | None, purge: bool, yes:
     done = {
         "forgotten": forgotten,
         "copies": [node.id for node in doomed.copies],
+        "cut": [node.id for node in doomed.cut],
         "kept": [n.text for n in doomed.common],
     }
     run.summary(done, f"forgot {count_of(len(forgotten), 'memory', 'memories')}")
@@ -72,11 +73,14 @@ def _confirm(doomed: Doomed) -> None:
 
 
 def _side_effects(doomed: Doomed) -> list[str]:
-    """Returns lines on copies that are removed too, and on common texts that stay in other files."""
+    """Returns lines on copies that are removed too, on memories that lose a part, and on texts that stay elsewhere."""
     lines = []
     if doomed.copies:
         where = first_of(sorted({node.source or "memories of no file" for node in doomed.copies}))
         lines.append(f"{count_of(len(doomed.copies), 'copy', 'copies')} of it elsewhere: {where}")
+    if doomed.cut:
+        where = first_of(sorted({node.source or "memories of no file" for node in doomed.cut}))
+        lines.append(f"{count_of(len(doomed.cut), 'other memory loses', 'other memories lose')} it as a part: {where}")
     if doomed.common:
         texts = first_of([f'"{node_title(node, 40)}"' for node in doomed.common])
         lines.append(f"many other files say this too and keep it: {texts}. To forget it there, forget it by its id")

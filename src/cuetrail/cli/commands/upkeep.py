@@ -81,12 +81,14 @@ def reembed(run: Run) -> None:
 
 
 @verb("cuetrail doctor", "cuetrail doctor --repair")
-@click.option("--repair", is_flag=True, help="Rebuild damaged indexes and tables from the stored data.")
+@click.option("--repair", is_flag=True, help="Rebuild damaged indexes and tables, and mend records.")
 @click.pass_context
 def doctor(ctx: click.Context, run: Run, repair: bool) -> None:
     """Check the memory for damage.
 
-    Tables and indexes are compared with the stored data. The exit code is 1 if damage was found and not repaired.
+    Tables and indexes are compared with the stored data. Records that break a rule of today, because an older version
+    let them in, are found too: --repair moves their numbers into range and their tags, buckets and kinds into their
+    stored form. The exit code is 1 if damage was found and not repaired.
     """
     with run.open() as memory, output.progress(run.quiet) as step:
         found = memory.doctor(repair=repair, progress=step)

@@ -21,8 +21,9 @@ class ConnectionLimits:
 
     `head_bytes`: request line and headers together; also the most between two pieces of a body. `head_seconds`: from
     the first byte, or from the connection, to the end of the headers. `idle_seconds`: between two requests.
-    `drain_seconds`: for a client to read its response, and to stop sending after it. `pipelined`: requests that wait on
-    one connection while an earlier one runs.
+    `drain_seconds`: a client that does not read its response, or that goes on sending after it. `stop_seconds`: a body
+    that is still arriving when the server stops. `pipelined`: requests that wait on one connection while an earlier one
+    runs.
     """
 
     connections: int = 512
@@ -32,6 +33,7 @@ class ConnectionLimits:
     head_seconds: float = 10.0
     idle_seconds: float = 30.0
     drain_seconds: float = 30.0
+    stop_seconds: float = 2.0
 
 
 class _Refused(Exception):
@@ -153,6 +155,16 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  # uvicorn's signature; the status says more
         self._refuse(self._status)
+
+    def shutdown(self) -> None:
+        """Lets the request that runs be answered when the server stops. One that is still arriving is cut off."""
+        super().shutdown()
+        if self._in_body and not self.pipeline:
+            self.loop.call_later(self._limits.stop_seconds, self._cut_off)
+
+    def _cut_off(self) -> None:
+        if self._in_body:
+            self.abort()
 
     def abort(self) -> None:
         """Closes the connection at once; what is not sent yet is lost."""

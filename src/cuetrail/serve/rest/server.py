@@ -173,8 +173,8 @@ async def _answer_verb(service: Service, request: Request) -> ASGIApp:
 
 
 BACKLOG = 128
-SHUTDOWN_SECONDS = 10
-"""The time that running requests have to finish when the server stops."""
+SHUTDOWN_SECONDS = 5
+"""The time that running requests have to finish when the server stops. Bodies that still arrive have less."""
 
 
 def is_local(host: str) -> bool:

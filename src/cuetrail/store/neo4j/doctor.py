@@ -16,7 +16,7 @@ from cuetrail.store.neo4j.schema import statements
 from cuetrail.store.vector_space import NO_VECTORS
 from cuetrail.store.write import Progress
 
-REPAIRED, WOULD_REPAIR = "repaired", "run `cuetrail doctor --repair`"
+REPAIRED, WOULD_REPAIR = "mended", "run `cuetrail doctor --repair`"
 
 
 class _Check(NamedTuple):

@@ -128,6 +128,16 @@ def forget_extracted(tx: WriteTransaction, refs: Sequence[str]) -> list[int]:
     return tx.facts.idle(about)
 
 
+def remove_facts(tx: WriteTransaction, ids: Sequence[str]) -> list[int]:
+    """Removes facts of the partition for good; returns the keys of entities that were made for them and are now idle,
+    which are to be removed too.
+    """
+    known = tx.facts.with_ids(ids)
+    tx.facts.change([(row, None) for row in known])
+    refit_facts(tx, list(dict.fromkeys(map(_topic, known))))
+    return tx.facts.idle({key for row in known for key in (row.subject, row.object) if key is not None})
+
+
 def _topic(row: StoredFact) -> Topic:
     return row.partition, row.subject, row.fact.predicate
 

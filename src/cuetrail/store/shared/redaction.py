@@ -2,22 +2,31 @@
 
 `tombstones.match` decides about the texts of nodes. Here all other strings are matched by the same rules, if they are
 long enough to identify a text. A field that was forgotten as a whole is left out, and so are notes, facts, links and
-versions whose text was forgotten as a whole. From a longer field only the forgotten part is removed.
+versions that consist of it. Of longer fields the rest stays. A record whose id, kind or predicate is forgotten text is
+left out. Paths and titles of files are names of files, and stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-from cuetrail.model import Edge, Node
-from cuetrail.store.shared.tombstones import TombstoneMatch, match_texts
+from cuetrail.model import Edge, Fact, Link, Node, Note, Version
+from cuetrail.store.shared.tombstones import TombstoneMatch, match_known, match_known_texts, match_texts, redact
 from cuetrail.store.transaction import WriteTransaction
 from cuetrail.store.write import Batch
 from cuetrail.text.titles import topics_in
 
 Matches = Mapping[str, TombstoneMatch]
+R = TypeVar("R")
+
+LABEL_GAPS = 3
+"""A tag or bucket with fewer gaps between its words is no sentence that somebody forgot."""
+_IDENTITIES: Mapping[type, Sequence[str]] = {
+    Node: ("id", "kind"), Edge: ("id", "kind", "via"), Note: ("id",), Link: ("norm",), Version: ("id",),
+    Fact: ("id", "predicate", "source", "source_ref", "superseded_by"),
+}  # fmt: skip
 
 
 def match_fields(tx: WriteTransaction, batch: Batch, nodes: Sequence[Node]) -> dict[str, TombstoneMatch]:
@@ -41,6 +50,16 @@ def match_fields(tx: WriteTransaction, batch: Batch, nodes: Sequence[Node]) -> d
     return {text: one for text, one in found.items() if text in coming}
 
 
+def redact_known(batch: Batch, known: Collection[str]) -> Batch:
+    """Returns a batch of stored records without the text that left these tombstones. Texts, notes, facts and versions
+    of nothing else are absent. A node without text keeps its name: it may be a person, a file or a thing.
+    """
+    texts = {text for node in batch.nodes for text in _node_texts(node)}
+    fields = match_known_texts(texts.union(_other_texts(batch)), known)
+    nodes, _, _ = redact(batch.nodes, match_known([node for node in batch.nodes if node.text], known))
+    return replace(redact_batch(batch, fields), nodes=[redact_node(node, fields) for node in nodes])
+
+
 def redact_node(node: Node, matches: Matches) -> Node:
     """Returns the node without forgotten text in its name, aliases, tags and props. Its text is unchanged."""
     if not matches or matches.keys().isdisjoint(_node_texts(node)):
@@ -49,9 +68,16 @@ def redact_node(node: Node, matches: Matches) -> Node:
         node,
         name=(_rest(node.name, matches) or None) if node.name and _has_own_text(node) else node.name,
         aliases=tuple(filter(None, (_rest(alias, matches) for alias in node.aliases))),
-        tag_details=tuple(tag for tag in node.tag_details if tag.display not in matches),
+        tag_details=tuple(tag for tag in node.tag_details if matches.keys().isdisjoint((tag.display, tag.name))),
+        buckets=tuple(bucket for bucket in node.buckets if bucket not in matches),
         props=_without(node.props, matches),
     )
+
+
+def misnamed(nodes: Iterable[Node], matches: Matches) -> dict[str, TombstoneMatch]:
+    """Returns the nodes, by id, whose id or kind is forgotten text. They are to be left out."""
+    found = ((node.id, matches[text]) for node in nodes for text in _identity(node) if text in matches)
+    return {id_: TombstoneMatch(one.hashes, "") for id_, one in found} if matches else {}
 
 
 def redact_batch(batch: Batch, matches: Matches) -> Batch:
@@ -60,6 +86,7 @@ def redact_batch(batch: Batch, matches: Matches) -> Batch:
     """
     if not matches:
         return batch
+    batch = _without_misnamed(batch, matches)
     notes = [replace(note, text=_rest(note.text, matches)) for note in batch.notes]
     versions = [
         replace(one, name=_rest(one.name, matches) if one.name else one.name, text=_rest(one.text, matches))
@@ -70,7 +97,7 @@ def redact_batch(batch: Batch, matches: Matches) -> Batch:
     return replace(
         batch,
         edges=[_redact_edge(edge, matches) for edge in batch.edges],
-        facts=[fact for fact in batch.facts if fact.value is None or fact.value not in matches],
+        facts=[_redact_fact(fact, matches) for fact in batch.facts if fact.value is None or fact.value not in matches],
         stated=[one for one in batch.stated if one.fact.value is None or one.fact.value not in matches],
         notes=[note for note in notes if note.text],
         links=[link for link in batch.links if link.display not in matches],
@@ -80,12 +107,29 @@ def redact_batch(batch: Batch, matches: Matches) -> Batch:
     )
 
 
+def _without_misnamed(batch: Batch, matches: Matches) -> Batch:
+    """The batch without edges, facts, notes, links and versions that are called by forgotten text."""
+
+    def kept(records: Iterable[R]) -> list[R]:
+        return [record for record in records if matches.keys().isdisjoint(_identity(record))]
+
+    return replace(
+        batch, edges=kept(batch.edges), facts=kept(batch.facts), notes=kept(batch.notes), links=kept(batch.links),
+        versions=kept(batch.versions), stated=[one for one in batch.stated if kept([one.fact])],
+    )  # fmt: skip
+
+
 def _redact_edge(edge: Edge, matches: Matches) -> Edge:
     if matches.keys().isdisjoint(_edge_texts(edge)):
         return edge
     tags = tuple(tag for tag in edge.tags if tag not in matches)
     kind = None if edge.type in matches else edge.type
     return replace(edge, text=_rest(edge.text, matches), tags=tags, type=kind, props=_without(edge.props, matches))
+
+
+def _redact_fact(fact: Fact, matches: Matches) -> Fact:
+    tags = tuple(tag for tag in fact.tags if tag not in matches)
+    return fact if tags == fact.tags else replace(fact, tags=tags)
 
 
 def _rest(text: str, matches: Matches) -> str:
@@ -114,17 +158,35 @@ def _has_own_text(node: Node) -> bool:
     return bool(node.text) and node.kind != "source"
 
 
+def _identity(record: object) -> Iterator[str]:
+    """The texts of a record that say which it is, or of what sort, if they have several words: a hash has none."""
+    for name in _IDENTITIES.get(type(record), ()):
+        text = getattr(record, name)
+        if name == "via" and text is not None:
+            text = text.removeprefix("name:")
+        if isinstance(text, str) and (" " in text or text.count("_") >= LABEL_GAPS or not text.isascii()):
+            yield text
+
+
+def _labels(labels: Iterable[str]) -> Iterator[str]:
+    """The tags or buckets that have enough words to be a sentence."""
+    return (label for label in labels if label.count("_") >= LABEL_GAPS or not label.isascii())
+
+
 def _node_texts(node: Node) -> Iterator[str]:
+    yield from _identity(node)
     if node.name and _has_own_text(node):
         yield node.name
     yield from node.aliases
     yield from (tag.display for tag in node.tag_details)
+    yield from _labels((*node.tags, *node.buckets))
     # What was read from the text is forgotten with the text.
     read = frozenset(_strings(topics_in(node.text))) if "about" in node.props else frozenset()
     yield from (text for text in _strings(node.props) if text not in read)
 
 
 def _edge_texts(edge: Edge) -> Iterator[str]:
+    yield from _identity(edge)
     yield edge.text
     yield edge.type or ""
     yield from edge.tags
@@ -134,8 +196,11 @@ def _edge_texts(edge: Edge) -> Iterator[str]:
 def _other_texts(batch: Batch) -> Iterator[str]:
     for edge in batch.edges:
         yield from _edge_texts(edge)
-    yield from (fact.value for fact in batch.facts if fact.value)
-    yield from (one.fact.value for one in batch.stated if one.fact.value)
+    facts = (*batch.facts, *(one.fact for one in batch.stated))
+    for record in (*facts, *batch.notes, *batch.links, *batch.versions):
+        yield from _identity(record)
+    for fact in facts:
+        yield from filter(None, (fact.value, *_labels(fact.tags)))
     yield from (note.text for note in batch.notes)
     yield from (link.display for link in batch.links)
     for version in batch.versions:

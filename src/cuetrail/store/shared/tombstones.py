@@ -11,8 +11,10 @@ a memory, such as "Thanks!", do not count.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import html
+import json
 import re
 import unicodedata
 from collections import defaultdict
@@ -62,7 +64,7 @@ _DAY = r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}"
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:\s?[ap]\.?m\b\.?|z|[+-]\d\d:?\d\d)?"
 _TIME = rf"[\[(]?(?:{_DAY},?(?:\s|t)\s*)?{_CLOCK}[\])]?(?:\s*[-–—](?=\s))?(?=\s)"
 _MAIL = r"(?:fwd?|re|aw|wg|sv|vs|vb|tr|rv|antw)(?:\[\d{1,2}\])?:"
-_TASK = r"(?:todo|done|\[!\w{1,20}\][+-]?|[•‣◦·▪▫●○■□☐☑☒✓✔→➜➢►▶])(?=\s)"
+_TASK = r"(?:todo|done|\[#[a-z\d]\]|\[!\w{1,20}\][+-]?|[-*+]{1,6}|\d{1,3}[.)]|[•‣◦·▪▫●○■□☐☑☒✓✔→➜➢►▶])(?=\s)"
 _PREFIX = re.compile(rf"^(?:[^\S\n]*(?:>|{_MAIL}|{_TIME}|{_TASK})[^\S\n]*)+", re.IGNORECASE | re.MULTILINE)
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,30}\]:?|(?<=[^\W\d_][.!?,;:])\[\d{1,3}\]|(?<=[^\W\d_])\[\d{1,3}\]|[¹²³⁰⁴-⁹†‡]+")
 _REFERENCE = re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]")
@@ -77,7 +79,26 @@ _HTML = re.compile(
     re.IGNORECASE,
 )
 _HIDDEN = re.compile(r"<!--|-->|%%")
+_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
 _LATEX = re.compile(r"\\(?:text(?:bf|it|tt|sc)|emph|underline)\{([^{}]*)\}")
+# Additions that may also be a part of a text: a date or the state of a task in front, numbers of footnotes, and
+# pictures at the end of a line. Only a text that comes in is read without them.
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_DATE = (
+    rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{{0,6}}[.,]{{0,2}}\s+)?"
+    rf"(?:{_DAY}|\d{{1,2}}\.?\s+{_MONTH}(?:,?\s+\d{{4}})?|{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?)"
+)
+_STATE = r"(?-i:NEXT|DOING|STARTED|WAIT|WAITING|HOLD|NOW|LATER|CANCELL?ED|FIXME|NOTE)"
+_ADDITIONS = (
+    re.compile(
+        rf"^[^\S\n]*(?:[\[(<]?{_DATE}[\])>]?(?:\s*[:,;–—-])?|{_STATE}:?)[^\S\n]+(?=\S)",
+        re.IGNORECASE | re.MULTILINE,
+    ),
+    re.compile(r"(?<=[^\W\d_])\s?\(\d{1,2}\)|(?<=[^\W\d_][.!?,;:])\s?\(\d{1,2}\)"),
+    re.compile(r"[^\S\n]*[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+(?=[.!?\s]*(?:\n|\Z))"),
+)
+# A string of JSON, where a key, a list or an object begins before it.
+_JSON_STRING = re.compile(r'(?<=[:\[{,\s])"((?:[^"\\\n]|\\.)*)"(?=\s*(?:[,:\]}]|\Z))')
 # Characters that are not seen: besides those of the category Cf, some controls, marks and letters.
 _UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]+")
 # What letters leave out: spaces and the punctuation of prose. Between digits, and before one, it has a meaning.
@@ -122,6 +143,21 @@ def letters(words: str) -> str:
     return _PUNCTUATION.sub(r"\1", _EDGES.sub("", words))
 
 
+def _same(text: str) -> dict[str, None]:
+    """The text, and what it is without disguises: with the content of comments, and without it."""
+    forms = dict.fromkeys((text, undisguised(text)))
+    if "<!--" in text or "%%" in text:
+        forms[undisguised(_COMMENT.sub("", text))] = None
+    return forms
+
+
+def _without_additions(forms: dict[str, None]) -> dict[str, None]:
+    """The forms of a text, and each of them without what may have been added to it."""
+    for addition in _ADDITIONS:
+        forms |= dict.fromkeys(addition.sub("", form) for form in list(forms))
+    return forms
+
+
 class TombstoneMatch(NamedTuple):
     """The tombstones (hashes) that a text matches, and the rest of it that was not forgotten: empty if all was."""
 
@@ -161,6 +197,48 @@ class TextHashes:
             return None
         spans = [span for hash_ in found for span in self.runs.get(hash_, ())]
         return TombstoneMatch(found, "" if found & self.whole else _without(self.text, spans))
+
+
+@dataclass(frozen=True, slots=True)
+class JsonHashes:
+    """The hashes of the strings in a text that is JSON, each with its span and its readings."""
+
+    text: str
+    strings: Sequence[tuple[tuple[int, int], Sequence[TextHashes]]]
+
+    def all(self) -> set[str]:
+        """Returns every hash."""
+        return {hash_ for _, readings in self.strings for one in readings for hash_ in one.all()}
+
+    def match(self, known: Collection[str]) -> TombstoneMatch | None:
+        """Matches each string against known tombstones; None if nothing of them was forgotten."""
+        found: set[str] = set()
+        rest = self.text
+        for (start, end), readings in reversed(self.strings):
+            if (matched := _first_match(readings, known)) is not None:
+                found |= matched.hashes
+                rest = rest[:start] + json.dumps(matched.rest, ensure_ascii=False) + rest[end:]
+        return TombstoneMatch(found, rest) if found else None
+
+
+Reading = TextHashes | JsonHashes
+
+
+def json_hashes(text: str) -> JsonHashes | None:
+    """Returns the hashes of the strings in a text that is or contains JSON, None if there are none of that length.
+
+    >>> found = json_hashes('{"said": "the key is\\\\nunder the mat", "by": "ann"}')
+    >>> [span for span, _ in found.strings]
+    [(9, 36)]
+    """
+    if '":' not in text and not text.lstrip().startswith(("[", "{")):
+        return None
+    strings = []
+    for found in _JSON_STRING.finditer(text):
+        if len(found[1]) >= SHORTEST:
+            with contextlib.suppress(ValueError):
+                strings.append((found.span(), _forms(Node("", text=json.loads(found[0])))))
+    return JsonHashes(text, strings) if strings else None
 
 
 def node_tombstones(node: Node, shared: Collection[str] = ()) -> list[str]:
@@ -211,15 +289,30 @@ def match(table: TombstoneTable, nodes: Sequence[Node]) -> dict[str, TombstoneMa
     for id_, stored in (table.stored(found) if found else {}).items():
         if stored == given[id_]:
             del found[id_]
-    # The rest is matched again: removing a part may join the pieces around it to a forgotten sentence.
-    rests = [replace(node, text=found[node.id].rest) for node in nodes if node.id in found and found[node.id].rest]
-    for id_, again in match(table, rests).items():
-        found[id_] = TombstoneMatch(found[id_].hashes | again.hashes, again.rest)
-    return found
+    return found | _again(found, match(table, _rests(nodes, found)))
+
+
+def match_known(nodes: Sequence[Node], known: Collection[str]) -> dict[str, TombstoneMatch]:
+    """Matches the texts of nodes against these tombstones, stored or not; returns the matches by id."""
+    if not nodes or not known:
+        return {}
+    found = _matches(nodes, [_readings(node) for node in nodes], known, {})
+    return found | _again(found, match_known(_rests(nodes, found), known))
+
+
+def _rests(nodes: Sequence[Node], found: Mapping[str, TombstoneMatch]) -> list[Node]:
+    """The nodes with what is left of their text. It is matched too: without the words between them, two pieces may join
+    to a forgotten sentence.
+    """
+    return [replace(node, text=found[node.id].rest) for node in nodes if node.id in found and found[node.id].rest]
+
+
+def _again(found: Mapping[str, TombstoneMatch], again: Mapping[str, TombstoneMatch]) -> dict[str, TombstoneMatch]:
+    return {id_: TombstoneMatch(found[id_].hashes | one.hashes, one.rest) for id_, one in again.items()}
 
 
 def _matches(
-    nodes: Sequence[Node], hashes: Sequence[Sequence[TextHashes]], known: Collection[str], gone: Mapping[str, str]
+    nodes: Sequence[Node], hashes: Sequence[Sequence[Reading]], known: Collection[str], gone: Mapping[str, str]
 ) -> dict[str, TombstoneMatch]:
     """Returns the matches by node id. `hashes` has, for each of `nodes` in order, the hashes of its text as it is and,
     if that differs, as cleaned of disguises. `known` are those hashes that are the user's tombstones, `gone` the
@@ -235,15 +328,19 @@ def _matches(
     return found
 
 
-def _readings(node: Node) -> list[TextHashes]:
-    """Returns the hashes of a node's text as it is and, if that differs, after `undisguised` has cleaned it."""
-    text, plain = _text(node), undisguised(_text(node))
-    as_it_stands = text_hashes(node)
-    return [as_it_stands] if plain == text else [as_it_stands, text_hashes(replace(node, text=plain))]
+def _readings(node: Node) -> list[Reading]:
+    """The hashes of a node's text as it stands and, if that differs, without disguises; of JSON, of its strings."""
+    strings = json_hashes(_text(node))
+    return [*_forms(node), *([strings] if strings is not None else ())]
 
 
-def _first_match(readings: Sequence[TextHashes], known: Collection[str]) -> TombstoneMatch | None:
-    """Returns the match that leaves nothing of the text if there is one, else the first; None if there is none."""
+def _forms(node: Node) -> list[TextHashes]:
+    forms = _without_additions(_same(_text(node)))
+    return [text_hashes(node if form == _text(node) else replace(node, text=form)) for form in forms]
+
+
+def _first_match(readings: Sequence[Reading], known: Collection[str]) -> TombstoneMatch | None:
+    """The match that leaves nothing of the text if there is one, else the first."""
     matches = [found for one in readings if (found := one.match(known)) is not None]
     return min(matches, key=lambda found: bool(found.rest), default=None)
 
@@ -253,11 +350,24 @@ def match_texts(table: TombstoneTable, texts: Collection[str]) -> dict[str, Tomb
 
     Texts with fewer than SHORTEST characters never match, because they do not identify a memory.
     """
-    long = [text for text in dict.fromkeys(texts) if len(bare(undisguised(text))) >= SHORTEST]
-    if not long or not table.exist():
+    readings = _readings_of_fields(texts) if table.exist() else {}
+    if not readings:
         return {}
-    readings = {text: _readings(Node("", text=text)) for text in long}
     known = {hash_ for hash_, _ in table.find({h for some in readings.values() for one in some for h in one.all()})}
+    return _matched_fields(readings, known)
+
+
+def match_known_texts(texts: Collection[str], known: Collection[str]) -> dict[str, TombstoneMatch]:
+    """Matches texts of any records against these tombstones, as `match_texts` does; returns the matches by text."""
+    return _matched_fields(_readings_of_fields(texts), known)
+
+
+def _readings_of_fields(texts: Collection[str]) -> dict[str, list[Reading]]:
+    long = (text for text in dict.fromkeys(texts) if len(bare(undisguised(text))) >= SHORTEST)
+    return {text: _readings(Node("", text=text)) for text in long}
+
+
+def _matched_fields(readings: Mapping[str, Sequence[Reading]], known: Collection[str]) -> dict[str, TombstoneMatch]:
     found = {text: _first_match(some, known) for text, some in readings.items()} if known else {}
     return {text: one for text, one in found.items() if one is not None}
 
@@ -344,11 +454,13 @@ def _tombstone(kind: str, words: str) -> str:
 
 
 def text_tombstones(text: str, speaker: str = "", shared: Collection[str] = ()) -> list[str]:
-    """Returns the hashes that a text leaves when it is forgotten. Paragraphs in `shared` leave none of their own."""
-    if not text:
-        return []
-    plain = undisguised(text)
-    return [*_tombstones(text, speaker, shared), *(_tombstones(plain, speaker, shared) if plain != text else ())]
+    """Returns the hashes that a forgotten text leaves: none of `shared` paragraphs alone, which others contain too."""
+    return [hash_ for form in _same(text) if form for hash_ in _tombstones(form, speaker, shared)]
+
+
+def node_paragraphs(node: Node) -> list[str]:
+    """Returns the bare words of the paragraphs of a node that identify a text."""
+    return paragraphs(_text(node), _speaker(node))
 
 
 def paragraphs(text: str, speaker: str = "") -> list[str]:
@@ -358,13 +470,25 @@ def paragraphs(text: str, speaker: str = "") -> list[str]:
     return [words for words in dict.fromkeys(found) if len(words) >= SHORTEST]
 
 
-def _tombstones(text: str, speaker: str, shared: Collection[str]) -> list[str]:
+def whole_tombstones(nodes: Iterable[Node], shared: Collection[str] = ()) -> set[str]:
+    """Returns the hashes that forgotten nodes leave of their whole texts and paragraphs, without those of sentences."""
+    texts = {(text, _speaker(node)) for node in nodes for text in _same(_text(node)) if text}
+    return {hash_ for text, speaker in texts for hash_ in _whole_tombstones(text, speaker, shared)}
+
+
+def _whole_tombstones(text: str, speaker: str, shared: Collection[str]) -> list[str]:
     words = bare(text, speaker)
-    parts = dict.fromkeys(one for cut in _CUTS for one in _parts(text, cut, norm_name(speaker)) if one != words)
     whole = {words} if len(words) >= SHORTEST else set[str]()
     blocks = whole.union(one for one in paragraphs(text, speaker) if one not in shared)
-    found = [_hash("text", norm_name(text)), *(_tombstone("words", one) for one in sorted(blocks))]
-    return found + [_tombstone("part", one) for one in parts]
+    return [_hash("text", norm_name(text)), *(_tombstone("words", one) for one in sorted(blocks))]
+
+
+def _tombstones(text: str, speaker: str, shared: Collection[str]) -> list[str]:
+    words, own = bare(text, speaker), text
+    if shared:
+        own = "\n\n".join(block for block in _BLANK_LINE.split(text) if bare(block, speaker) not in shared)
+    parts = dict.fromkeys(one for cut in _CUTS for one in _parts(own, cut, norm_name(speaker)) if one != words)
+    return _whole_tombstones(text, speaker, shared) + [_tombstone("part", one) for one in parts]
 
 
 def _plain(text: str) -> str:
@@ -441,13 +565,19 @@ def _runs(text: str, speaker: str) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Returns the text without these spans; "" if no letter or digit is left."""
-    kept, at = [], 0
+    """The text without these spans; empty if no letter or digit is left."""
+    kept, at = "", 0
     for start, end in sorted(spans):
-        kept.append(text[at : max(at, start)])
+        kept = _joined(kept, text[at : max(at, start)])
         at = max(at, end)
-    left = "".join([*kept, text[at:]]).strip()
+    left = _joined(kept, text[at:]).strip()
     return left if any(char.isalnum() for char in bare(left)) else ""
+
+
+def _joined(before: str, behind: str) -> str:
+    """Both texts, with as many line breaks between them as the one that has more of them there."""
+    ends, begins = len(before) - len(before.rstrip("\n")), len(behind) - len(behind.lstrip("\n"))
+    return before + behind[min(ends, begins) :]
 
 
 def copy_test(nodes: Sequence[Node]) -> tuple[tuple[int, int] | None, Callable[[str, Mapping[str, Any]], bool]]:

@@ -14,11 +14,12 @@ from cuetrail.store.shared.fact_writes import (
     put_facts,
     redeclare_predicates,
     refit_facts,
+    remove_facts,
     state_facts,
 )
 from cuetrail.store.shared.ids import check_ids, plain
 from cuetrail.store.shared.node_succession import find_successors, pass_facts, pass_on
-from cuetrail.store.shared.redaction import match_fields, redact_batch, redact_node
+from cuetrail.store.shared.redaction import match_fields, misnamed, redact_batch, redact_node
 from cuetrail.store.shared.tombstones import add_tombstones, match, redact, remove_tombstones
 from cuetrail.store.transaction import Handle, StoredNode, WriteTransaction
 from cuetrail.store.vector_space import VectorKind
@@ -33,7 +34,8 @@ def write_batch(tx: WriteTransaction, batch: Batch) -> Written:
     """
     removed = _remove(tx, batch)
     batch, nodes, forgotten, cut = _without_forgotten(tx, batch)
-    keys, added = _put_nodes(tx, nodes)
+    removed += _remove_nodes(tx, list(tx.find_here(forgotten & batch.overwritten).values()))
+    keys, added = _put_nodes(tx, nodes, batch.overwritten)
     edges = [edge for edge in batch.edges if forgotten.isdisjoint((edge.src, edge.dst))]
     _put_edges(tx, edges)
     put_facts(tx, [fact for fact in batch.facts if forgotten.isdisjoint((fact.subject, fact.object))])
@@ -87,6 +89,8 @@ def _remove(tx: WriteTransaction, batch: Batch) -> int:
     removed = _remove_nodes(tx, list(tx.find_own(batch.remove_nodes).values()))
     tx.edges.remove(list(tx.find_own(batch.remove_edges, "edge").values()))
     tx.remove_notes(list(tx.find_own(batch.remove_notes, "note").values()))
+    removed += _remove_nodes(tx, remove_facts(tx, batch.remove_facts) if batch.remove_facts else [])
+    tx.drop_versions(batch.remove_versions)
     tx.remove_empty_sources([(tx.partition, path) for path in batch.remove_sources])
     return removed
 
@@ -106,6 +110,7 @@ def _without_forgotten(tx: WriteTransaction, batch: Batch) -> tuple[Batch, list[
     """
     matches = match(tx.tombstones, batch.nodes)
     fields = match_fields(tx, batch, batch.nodes)
+    matches |= misnamed(batch.nodes, fields)
     if batch.allow_again:
         remove_tombstones(tx.tombstones, batch.nodes, matches)
         tx.tombstones.remove({hash_ for one in fields.values() for hash_ in one.hashes})
@@ -121,7 +126,7 @@ def _without_forgotten(tx: WriteTransaction, batch: Batch) -> tuple[Batch, list[
     return redact_batch(batch, fields), [redact_node(node, fields) for node in nodes], forgotten, cut
 
 
-def _put_nodes(tx: WriteTransaction, nodes: Sequence[Node]) -> tuple[dict[str, int], int]:
+def _put_nodes(tx: WriteTransaction, nodes: Sequence[Node], overwritten: Collection[str]) -> tuple[dict[str, int], int]:
     """Inserts or replaces nodes; returns their keys by id, and how many are new."""
     if not nodes:
         return {}, 0
@@ -130,7 +135,7 @@ def _put_nodes(tx: WriteTransaction, nodes: Sequence[Node]) -> tuple[dict[str, i
     check_ids(ids, tx.find)
     nodes = _placed(tx, nodes, before)
     if before:
-        nodes = _corrected(tx, nodes, before)
+        nodes = _corrected(tx, nodes, before, overwritten)
     return tx.nodes.put(nodes, before), len(nodes) - len(before)
 
 
@@ -153,21 +158,25 @@ def _placed(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, St
     return placed
 
 
-def _corrected(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, StoredNode]) -> list[Node]:
-    """Returns the nodes with the creation time and usage of those they replace. Where the text or the name changes,
-    stores the old version in the history and drops the vector.
+def _corrected(
+    tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, StoredNode], overwritten: Collection[str]
+) -> list[Node]:
+    """The nodes with the creation time and usage of those they replace. Where the text or the name changes, the old
+    version goes into the history and the vector is dropped. Of `overwritten` nodes nothing is kept.
     """
     said = {node.id: (node.text, node.name) for node in nodes}
     reworded = {id_: old for id_, old in before.items() if (old.text, old.name) != said[id_]}
     tx.drop_vectors([old.key for old in reworded.values()])
     # Summaries that dreams write have no history.
-    versioned = [node for node in nodes if node.id in reworded and reworded[node.id].kind not in STORYLINE_KINDS]
+    told = {id_ for id_, old in reworded.items() if old.kind not in STORYLINE_KINDS}.difference(overwritten)
+    versioned = [node for node in nodes if node.id in told]
     last = tx.last_versions([node.id for node in versioned])
     # Two corrections within one millisecond are two versions, in order.
     at = {node.id: max(node.updated, last.get(node.id, node.updated - 1) + 1) for node in versioned}
     tx.put_versions([Version(id_, time, reworded[id_].name, reworded[id_].text) for id_, time in at.items()])
+    used = {id_: old for id_, old in before.items() if id_ not in overwritten}
     return [
-        replace(node, created=old.created, life=restated(node.life, old.life)) if (old := before.get(node.id)) else node
+        replace(node, created=old.created, life=restated(node.life, old.life)) if (old := used.get(node.id)) else node
         for node in nodes
     ]
 

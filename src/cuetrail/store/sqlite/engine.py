@@ -9,7 +9,7 @@ import contextlib
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -138,10 +138,10 @@ class SqliteStore:
             next_fact = None if now is None else fact_reads.next_fact(reader, now)
             return ScopeVersion(reader.ids.version, fact_reads.uses(db, reader.parts), next_fact)
 
-    def scan(self, scope: Scope, /) -> Iterator[tuple[str | None, Record]]:
+    def scan(self, scope: Scope, /, words: Collection[str] = ()) -> Iterator[tuple[str | None, Record]]:
         self.count_accesses()
         with self.db.apart() as db:
-            yield from Reader(db, scope, self.db.path).scan()
+            yield from Reader(db, scope, self.db.path).scan(words)
 
     @contextlib.contextmanager
     def snapshot(self, scope: Scope, /) -> Iterator[Snapshot]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -517,17 +518,22 @@ class Reader:
             found += (row[0] for row in self.db.execute(f"{query} AND l.name IN ({marks(len(some))})", some))
         return sorted(found)
 
-    def scan(self) -> Iterator[tuple[str | None, Record]]:
-        """Yields every record the user owns, with the team it is shared with, in a fixed order, for exports and copies.
+    def scan(self, words: Collection[str] = ()) -> Iterator[tuple[str | None, Record]]:
+        """Yields everything this user owns, each with the team it is shared with, in a fixed order. Exports are made of
+        it. With `words`, only the records that contain one of them in a field.
 
         Records refer to others by the ids these have in the record's own partition.
         """
+        if words:
+            search = re.compile("|".join(map(re.escape, sorted(words)))).search
+            self.db.create_function("has_words", -1, lambda *fields: any(f and search(f.casefold()) for f in fields))
         mine = "SELECT part, team FROM parts WHERE tenant = ? AND owner = ? ORDER BY team"
         places = self.db.execute(mine, (self.scope.tenant, self.scope.user)).fetchall()
         readers = {part: Reader(self.db, replace(self.scope, share=team or None), self.path) for part, team in places}
-        for query, order, make, ends in _SCANS:
-            for part, team in places:
-                cursor = self.db.execute(f"{query} = ? ORDER BY {order}", (part,))
+        for query, order, make, ends, fields in _SCANS:
+            condition = f"AND has_words({fields})" if words else ""
+            for part, team in places if fields or not words else ():
+                cursor = self.db.execute(f"{query} = ? {condition} ORDER BY {order}", (part,))
                 while some := cursor.fetchmany(CHUNK):
                     yield from ((team or None, record) for record in readers[part]._made(some, make, ends))
 
@@ -571,16 +577,17 @@ class Reader:
 
 
 _Make = Callable[[tuple[Any, ...]], Record]
-_SCANS: tuple[tuple[str, str, _Make, Mapping[str, int]], ...] = (
-    (f"{rows.SOURCE} WHERE hash IS NOT NULL AND part", "path", lambda row: SourceFile(*row), {}),
-    ("SELECT hash, at FROM tombstones WHERE part", "hash", lambda row: Tombstone(*row), {}),
-    (f"{rows.NODE} WHERE n.part", "n.id", rows.to_node, {}),
-    ("SELECT id, at, name, text FROM history WHERE part", "id, at", lambda row: Version(*row), {}),
-    (f"{rows.EDGE} WHERE e.part", "e.id", rows.to_edge, {"src": 19, "dst": 20}),
-    (f"{rows.FACT} WHERE f.part", "f.id", rows.to_fact, {"subject": 19, "object": 20}),
-    (f"{rows.NOTE} WHERE o.part", "o.id", lambda row: Note(*row[:6]), {"target": 6}),
-    (f"{rows.MENTION} WHERE m.part", "a.id, b.id", lambda row: Mention(*row[:3]), {"source": 3, "node": 4}),
-    (f"{rows.LINK} WHERE l.part", "n.id, l.norm, l.kind", lambda row: Link(*row[:4]), {}),
+# A query, its order, how a row becomes a record, the columns of the nodes it names, and the fields that have words.
+_SCANS: tuple[tuple[str, str, _Make, Mapping[str, int], str], ...] = (
+    (f"{rows.SOURCE} WHERE hash IS NOT NULL AND part", "path", lambda row: SourceFile(*row), {}, ""),
+    ("SELECT hash, at FROM tombstones WHERE part", "hash", lambda row: Tombstone(*row), {}, ""),
+    (f"{rows.NODE} WHERE n.part", "n.id", rows.to_node, {}, "n.name, n.aliases, n.labels, n.props"),
+    ("SELECT id, at, name, text FROM history WHERE part", "id, at", lambda row: Version(*row), {}, "name, text"),
+    (f"{rows.EDGE} WHERE e.part", "e.id", rows.to_edge, {"src": 19, "dst": 20}, "e.text, e.type, e.tags, e.props"),
+    (f"{rows.FACT} WHERE f.part", "f.id", rows.to_fact, {"subject": 19, "object": 20}, "f.value"),
+    (f"{rows.NOTE} WHERE o.part", "o.id", lambda row: Note(*row[:6]), {"target": 6}, "o.text"),
+    (f"{rows.MENTION} WHERE m.part", "a.id, b.id", lambda row: Mention(*row[:3]), {"source": 3, "node": 4}, ""),
+    (f"{rows.LINK} WHERE l.part", "n.id, l.norm, l.kind", lambda row: Link(*row[:4]), {}, ""),
 )
 
 

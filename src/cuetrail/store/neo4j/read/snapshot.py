@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO, Any
@@ -87,13 +87,16 @@ class Spool:
         self.file.close()
 
 
-def scan(connection: Connection, scope: Scope) -> Iterator[tuple[str | None, Record]]:
-    """Yields every record the user owns, with the team it is shared with (None: private), in the order of an export."""
+def scan(connection: Connection, scope: Scope, words: Collection[str] = ()) -> Iterator[tuple[str | None, Record]]:
+    """Yields every record the user owns, with the team it is shared with (None: private), in the order of an export.
+
+    With `words`, only the records that contain one of them in a field.
+    """
     spool = Spool()
 
     def work(tx: Tx) -> None:
         spool.empty()
-        for record in records_of(tx, scope):
+        for record in records_of(tx, scope, words):
             spool.put(record)
 
     try:
@@ -103,65 +106,74 @@ def scan(connection: Connection, scope: Scope) -> Iterator[tuple[str | None, Rec
         spool.close()
 
 
-def records_of(tx: Tx, scope: Scope) -> Iterator[tuple[str | None, Record]]:
-    """Yields the records of a scan with their teams. They refer to others by the ids of the record's own partition."""
+def records_of(tx: Tx, scope: Scope, words: Collection[str] = ()) -> Iterator[tuple[str | None, Record]]:
+    """Yields the records of a scan. They refer to others by the ids these have in the record's own partition."""
     query = "MATCH (p:CuePlace {tenant: $tenant, owner: $owner}) WHERE p.part IS NOT NULL RETURN p.part, p.team"
     places = sorted(rows(tx, query, tenant=scope.tenant, owner=scope.user), key=lambda row: str(row[1]))
     readers = {part: Reader(tx, replace(scope, share=team or None)) for part, team in places}
-    for kind in (_sources, _stones, _nodes, _versions, _edges, _facts, _notes, _mentions, _links):
+    for kind in _KINDS if not words else _KINDS_WITH_WORDS:
         for part, team in places:
-            yield from ((team or None, record) for record in kind(readers[part], part))
+            yield from ((team or None, record) for record in kind(readers[part], part, sorted(words)))
 
 
-def _in_order(tx: Tx, query: str, part: int) -> Iterator[Row]:
-    """Yields the rows of a query on one partition, sorted by their first three columns as Python sorts them."""
-    yield from sorted(
-        rows(tx, query, part=part), key=lambda row: [str(c) if isinstance(c, str) else c for c in row[:3]]
-    )
+def _in_order(tx: Tx, query: str, part: int, words: Sequence[str] = ()) -> Iterator[Row]:
+    """Yields the rows of a query on one partition, ordered by its first columns as Python orders them."""
+    found = rows(tx, query, part=part, words=list(words))
+    yield from sorted(found, key=lambda row: [str(c) if isinstance(c, str) else c for c in row[:3]])
 
 
-def _sources(reader: Reader, part: int) -> Iterator[Record]:
+def _holding(words: Sequence[str], *fields: str, lists: Sequence[str] = ()) -> str:
+    """Returns a condition: one of the fields contains one of `$words`. True if there are no words."""
+    said = [f"toLower(coalesce({field}, '')) CONTAINS word" for field in fields]
+    said += [f"any(one IN coalesce({field}, []) WHERE toLower(one) CONTAINS word)" for field in lists]
+    return f"any(word IN $words WHERE {' OR '.join(said)})" if words else "true"
+
+
+def _sources(reader: Reader, part: int, _: Sequence[str]) -> Iterator[Record]:
     query = f"MATCH (s:CueSource {{part: $part}}) RETURN {SOURCE}"
     yield from (SourceFile(*row) for row in _in_order(reader.tx, query, part))
 
 
-def _stones(reader: Reader, part: int) -> Iterator[Record]:
+def _stones(reader: Reader, part: int, _: Sequence[str]) -> Iterator[Record]:
     query = "MATCH (t:CueTombstone {part: $part}) RETURN t.hash, t.at"
     yield from (Tombstone(*row) for row in _in_order(reader.tx, query, part))
 
 
-def _nodes(reader: Reader, part: int) -> Iterator[Record]:
-    query = "MATCH (n:CueNode) WHERE n.part = $part RETURN n.id, n.key"
-    for some in chunks([key for _, key in _in_order(reader.tx, query, part)]):
+def _nodes(reader: Reader, part: int, words: Sequence[str]) -> Iterator[Record]:
+    held = _holding(words, "n.name", "n.props", lists=("n.aliases", "n.tags", "n.tag_shows"))
+    query = f"MATCH (n:CueNode) WHERE n.part = $part AND {held} RETURN n.id, n.key"
+    for some in chunks([key for _, key in _in_order(reader.tx, query, part, words)]):
         yield from reader.plain_nodes(some).values()
 
 
-def _versions(reader: Reader, part: int) -> Iterator[Record]:
-    query = "MATCH (v:CueVersion) WHERE v.part = $part RETURN v.id, v.at, v.name, v.text"
-    found = rows(reader.tx, query, part=part)
+def _versions(reader: Reader, part: int, words: Sequence[str]) -> Iterator[Record]:
+    held = _holding(words, "v.name", "v.text")
+    query = f"MATCH (v:CueVersion) WHERE v.part = $part AND {held} RETURN v.id, v.at, v.name, v.text"
+    found = rows(reader.tx, query, part=part, words=words)
     yield from (Version(*row) for row in sorted(found, key=lambda row: (str(row[0]), row[1])))
 
 
-def _edges(reader: Reader, part: int) -> Iterator[Record]:
-    query = "MATCH ()-[e:CUE_EDGE {part: $part}]->() RETURN e.id, e.uid"
+def _edges(reader: Reader, part: int, words: Sequence[str]) -> Iterator[Record]:
+    held = _holding(words, "e.text", "e.type", "e.props", lists=("e.tags",))
+    query = f"MATCH ()-[e:CUE_EDGE {{part: $part}}]->() WHERE {held} RETURN e.id, e.uid"
     whole = (
         "UNWIND $uids AS uid MATCH (a)-[e:CUE_EDGE {uid: uid}]->(b) USING INDEX SEEK e:CUE_EDGE(uid)"
         f" RETURN {made.EDGE_MAP}, {ENDS}"
     )
-    for some in chunks([uid for _, uid in _in_order(reader.tx, query, part)]):
+    for some in chunks([uid for _, uid in _in_order(reader.tx, query, part, words)]):
         found = rows(reader.tx, whole, uids=some)
         names = reader.ends(found)
         by_uid = {row[0]["uid"]: made.to_edge(row[0], names[row[1]], names[row[4]]) for row in found}
         yield from (by_uid[uid] for uid in some if uid in by_uid)
 
 
-def _facts(reader: Reader, part: int) -> Iterator[Record]:
-    query = "MATCH (f:CueFact {part: $part}) RETURN f.id, f.uid"
+def _facts(reader: Reader, part: int, words: Sequence[str]) -> Iterator[Record]:
+    query = f"MATCH (f:CueFact {{part: $part}}) WHERE {_holding(words, 'f.value')} RETURN f.id, f.uid"
     whole = (
         "UNWIND $uids AS uid MATCH (f:CueFact {uid: uid})-[:CUE_SUBJECT]->(a) USING INDEX SEEK f:CueFact(uid)"
         f" OPTIONAL MATCH (f)-[:CUE_OBJECT]->(b:CueNode) RETURN properties(f), {ENDS}"
     )
-    for some in chunks([uid for _, uid in _in_order(reader.tx, query, part)]):
+    for some in chunks([uid for _, uid in _in_order(reader.tx, query, part, words)]):
         found = rows(reader.tx, whole, uids=some)
         names = reader.ends(found)
         by_uid = {
@@ -171,14 +183,15 @@ def _facts(reader: Reader, part: int) -> Iterator[Record]:
         yield from (by_uid[uid] for uid in some if uid in by_uid)
 
 
-def _notes(reader: Reader, part: int) -> Iterator[Record]:
+def _notes(reader: Reader, part: int, words: Sequence[str]) -> Iterator[Record]:
     query = (
-        "MATCH (o:CueNote {part: $part}) OPTIONAL MATCH (o)-[:CUE_ABOUT]->(n:CueNode)"
+        f"MATCH (o:CueNote {{part: $part}}) WHERE {_holding(words, 'o.text')} "
+        " OPTIONAL MATCH (o)-[:CUE_ABOUT]->(n:CueNode)"
         " OPTIONAL MATCH ()-[e:CUE_EDGE {uid: o.edge}]->() USING INDEX SEEK e:CUE_EDGE(uid)"
         " RETURN o.id, o.text, o.on, o.created, o.expires, e.uid, e.id, e.part, n.key, n.id, n.part,"
         " null AS a, null AS b, null AS c"
     )
-    found = list(_in_order(reader.tx, query, part))
+    found = list(_in_order(reader.tx, query, part, words))
     names = reader.ends(found)
     edges = [RecordId(*row[5:8]) for row in found if row[5] is not None]
     names |= {one.handle: one.id for one in edges}
@@ -187,7 +200,7 @@ def _notes(reader: Reader, part: int) -> Iterator[Record]:
         yield Note(id_, names[edge if key is None else key], text, on, created, expires)
 
 
-def _mentions(reader: Reader, part: int) -> Iterator[Record]:
+def _mentions(reader: Reader, part: int, _: Sequence[str]) -> Iterator[Record]:
     query = (
         f"MATCH (a:CueNode)-[m:CUE_MENTIONS {{part: $part}}]->(b:CueNode) RETURN a.id AS src, b.id AS dst, m.at, {ENDS}"
     )
@@ -196,9 +209,13 @@ def _mentions(reader: Reader, part: int) -> Iterator[Record]:
     yield from (Mention(names[row[3]], names[row[6]], row[2]) for row in found)
 
 
-def _links(reader: Reader, part: int) -> Iterator[Record]:
+def _links(reader: Reader, part: int, _: Sequence[str]) -> Iterator[Record]:
     query = "MATCH (l:CueLink)<-[:CUE_LINKS]-(n:CueNode) WHERE l.part = $part RETURN n.id, l.norm, l.kind, l.display"
     yield from (Link(id_, norm, display, kind) for id_, norm, kind, display in _in_order(reader.tx, query, part))
+
+
+_KINDS_WITH_WORDS = (_nodes, _versions, _edges, _facts, _notes)
+_KINDS = (_sources, _stones, *_KINDS_WITH_WORDS, _mentions, _links)
 
 
 # --- the view for a mirror

@@ -20,6 +20,7 @@ from cuetrail.text.normalise import unique_terms
 _VERSIONS_OF = "UNWIND $refs AS ref MATCH (v:CueVersion {part: $part, ref: ref})"
 _EARLIER = f"{_VERSIONS_OF} RETURN v.id, coalesce(CASE WHEN v.text <> '' THEN v.text ELSE v.name END, '')"
 _PUT_VERSIONS = "UNWIND $rows AS row MERGE (v:CueVersion {uid: row.uid}) ON CREATE SET v = row"
+_NO_VERSIONS = "UNWIND $rows AS uid MATCH (v:CueVersion {uid: uid}) DELETE v"
 _NOTES = """UNWIND $rows AS row MERGE (o:CueNote {uid: row.props.uid}) SET o = row.props
 WITH o, row OPTIONAL MATCH (o)-[old:CUE_ABOUT]->() DELETE old
 WITH DISTINCT o, row MATCH (n:CueNode {key: row.key}) CREATE (o)-[:CUE_ABOUT]->(n)"""
@@ -32,6 +33,7 @@ OPTIONAL MATCH (a)-[m:CUE_MENTIONS]->(b) WHERE m.part + 0 = $part SET m.at = row
 FOREACH (_ IN CASE WHEN m IS NULL THEN [1] ELSE [] END | CREATE (a)-[:CUE_MENTIONS {part: $part, at: row[2]}]->(b))"""
 _LINKS = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) MERGE (l:CueLink {uid: row.props.uid})
 SET l = row.props MERGE (n)-[:CUE_LINKS]->(l)"""
+_NO_LINKS = "UNWIND $rows AS uid MATCH (l:CueLink {uid: uid}) DETACH DELETE l"
 _VECTORS = "UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) SET n += row.props"
 _SOURCES = "UNWIND $rows AS row MERGE (s:CueSource {uid: row.uid}) SET s = row"
 _SOURCES_OF = """UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.source IS NOT NULL
@@ -99,6 +101,9 @@ class Neo4jTransaction:
         ]  # fmt: skip
         self.state.run(_PUT_VERSIONS, given)
 
+    def drop_versions(self, versions: Sequence[Version]) -> None:
+        self.state.run(_NO_VERSIONS, [uid(self.partition, str(one.at), one.id) for one in versions])
+
     def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
         self._versions(f"{_VERSIONS_OF} DELETE v", partition, ids)
 
@@ -128,11 +133,12 @@ class Neo4jTransaction:
         self.state.run(_MENTIONS, [[*pair, at] for pair, at in mentions.items()])
 
     def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
-        put = []
+        put: list[dict[str, Any]] = []
         for key, link in links:
             props = {"norm": link.norm, "kind": link.kind, "display": link.display, "part": self.partition}
             put.append({"key": key, "props": {**props, "uid": uid(self.partition, str(key), link.kind, link.norm)}})
-        self.state.run(_LINKS, put)
+        self.state.run(_LINKS, [row for row in put if row["props"]["display"]])
+        self.state.run(_NO_LINKS, [row["props"]["uid"] for row in put if not row["props"]["display"]])
         # The links of a node decide which edges dreams may add to it.
         self.state.changed.update(key for key, _ in links)
 

@@ -541,6 +541,8 @@ class Nodes:
         used = (n for n in nodes if n.life is not NEW_LIFE and n.life != NEW_LIFE)
         lives = [rows.life_row(keys[n.id], n.life) for n in used]
         self.db.executemany(rows.PUT_LIFE, lives)
+        renewed = [(old[n.id],) for n in nodes if n.id in old and n.life == NEW_LIFE != before[n.id].life]
+        self.db.executemany("DELETE FROM life WHERE key = ?", renewed)
         self.state.changed.update(keys.values())
         return keys
 

@@ -113,6 +113,10 @@ class SqliteTransaction:
         table = [rows.summed((self.partition, v.id, v.at, v.name, v.text)) for v in versions]
         self.db.executemany("INSERT OR IGNORE INTO history VALUES (?, ?, ?, ?, ?, ?)", table)
 
+    def drop_versions(self, versions: Sequence[Version]) -> None:
+        which = [(self.partition, one.id, one.at) for one in versions]
+        self.db.executemany("DELETE FROM history WHERE part = ? AND id = ? AND at = ?", which)
+
     def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
         self.db.executemany("DELETE FROM history WHERE part = ? AND id = ?", [(partition, id_) for id_ in ids])
 
@@ -136,8 +140,10 @@ class SqliteTransaction:
         self.db.executemany("INSERT OR REPLACE INTO mentions VALUES (?,?,?,?)", table)
 
     def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
-        table = sorted((key, link.norm, link.kind, link.display, self.partition) for key, link in links)
+        table = sorted((key, link.norm, link.kind, link.display, self.partition) for key, link in links if link.display)
         self.db.executemany("INSERT OR REPLACE INTO links VALUES (?,?,?,?,?,?)", map(rows.summed, table))
+        ended = [(key, link.norm, link.kind) for key, link in links if not link.display]
+        self.db.executemany("DELETE FROM links WHERE src = ? AND norm = ? AND kind = ?", ended)
         # The links of a node decide which edges dreams may add to it.
         self.state.changed.update(key for key, _ in links)
 

@@ -67,7 +67,7 @@ from cuetrail.recall.spread.traversal_pagerank import Traversal
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
-from cuetrail.store.read import Labelled, edges_by_id
+from cuetrail.store.read import LABEL_KINDS, LabelKind, Labelled, edges_by_id
 from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.text.normalise import norm_tag
 from cuetrail.transfer.export_file import export_file
@@ -587,9 +587,13 @@ class Memory:
         return browse.timeline(self.store, self.scope, valid.make_page(where, provenance, limit, after))
 
     @checked
-    def labels(self, what: Literal["tag", "bucket"] = "tag", *, prefix: str = "", limit: int = 1000) -> list[Labelled]:
-        """Return tags, or buckets, that begin with a prefix, with how many nodes have them; the most common first."""
-        what = chosen("what", what, ("tag", "bucket"))
+    def labels(self, what: LabelKind = "tag", *, prefix: str = "", limit: int = 1000) -> list[Labelled]:
+        """Return labels that begin with a prefix, with how many nodes have them; the most common first.
+
+        `what` is "tag" for people's tags, "automatic" for those that ingest and dreams gave, or "bucket". A tag that
+        came both ways is in both lists, each with its own nodes.
+        """
+        what = chosen("what", what, LABEL_KINDS)
         return self.store.labels(self.scope, what, norm_tag(prefix) if prefix else "", limit)
 
     def stats(self) -> Stats:

@@ -57,7 +57,7 @@ def test_labels_say_how_many_memories_have_them(memory: Memory) -> None:
     assert memory.labels() == [Labelled("log", 5), Labelled("log_book", 1), Labelled("radio", 1)]
     assert memory.labels(prefix="#Log B") == [Labelled("log_book", 1)]
     assert memory.labels("bucket") == [Labelled("field", 5)]
-    with pytest.raises(InputError, match="tag or bucket"):
+    with pytest.raises(InputError, match="tag or automatic or bucket"):
         memory.labels("kind")  # type: ignore[arg-type]  # the wrong word is the test
 
 

@@ -21,9 +21,11 @@ from bench.quality.sets import ENVIRONMENT
 from cuetrail import Memory
 
 NOW = 1_767_225_600_000
-DRAWN, SEED = 200, "1"
-# What the rules reach on both vaults; the aim is .9 of each kind.
-PRECISION = {"fact": 0.8, "entity": 0.9, "tag": 0.8}
+DRAWN = 200
+# The least share that is right, by draw. Most rules were made on the first draw; the second was judged more strictly,
+# and some rules were mended after it. The aim is .9 of each kind.
+PRECISION = {"1": {"fact": 0.9, "entity": 0.9, "tag": 0.85}, "2": {"fact": 0.9, "entity": 0.84, "tag": 0.83}}
+# The share of a draw that was judged, at least.
 JUDGED = 0.8
 LONGEST = 60
 KINDS = ("fact", "entity", "tag")
@@ -42,8 +44,8 @@ def listed(what: str) -> str:
     return what if len(what) <= LONGEST else hashlib.sha256(what.encode()).hexdigest()[:16]
 
 
-def draw(found: Iterable[str]) -> list[str]:
-    return sorted(found, key=lambda what: hashlib.sha256(f"{SEED} {what}".encode()).hexdigest())[:DRAWN]
+def draw(found: Iterable[str], seed: str) -> list[str]:
+    return sorted(found, key=lambda what: hashlib.sha256(f"{seed} {what}".encode()).hexdigest())[:DRAWN]
 
 
 def kept(records: Iterable[Record]) -> dict[str, set[str]]:
@@ -83,15 +85,16 @@ def vault(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return name, kept(map(json.loads, lines))
 
 
+@pytest.mark.parametrize("seed", PRECISION)
 @pytest.mark.parametrize("kind", KINDS)
-def test_most_that_are_kept_are_right(vault: tuple[str, dict[str, set[str]]], kind: str) -> None:
+def test_most_that_are_kept_are_right(vault: tuple[str, dict[str, set[str]]], kind: str, seed: str) -> None:
     name, found = vault
     said = verdicts()
-    drawn = draw(found[kind])
+    drawn = draw(found[kind], seed)
     judged = [said[name, kind, listed(what)] for what in drawn if (name, kind, listed(what)) in said]
     unknown = [what for what in drawn if (name, kind, listed(what)) not in said]
     assert len(judged) >= JUDGED * len(drawn), f"judge {unknown}"
-    assert sum(judged) >= PRECISION[kind] * len(judged), f"{sum(judged)} of {len(judged)} are right"
+    assert sum(judged) >= PRECISION[seed][kind] * len(judged), f"{sum(judged)} of {len(judged)} are right"
 
 
 def test_each_verdict_is_given_once_and_with_few_words() -> None:

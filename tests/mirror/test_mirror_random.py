@@ -7,6 +7,7 @@ import tempfile
 import unicodedata
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 from urllib.parse import unquote
 
 from hypothesis import example, given, settings
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from cuetrail import Memory
 from cuetrail.mirror.pages import file_stem, folder_name
-from cuetrail.model import Life, Node, Tag
+from cuetrail.model import Life, Node, Origin, Tag
 from cuetrail.text.normalise import norm_tag
 from tests.mirror.tools import ids, opened, pages
 
@@ -77,7 +78,10 @@ sources = (
     st.none() | st.sampled_from(["docs/a.md", "docs/A.md", "a.md", "x/../a.md", "/etc/passwd"]) | words.filter(bool)
 )
 labels = words.map(norm_tag).filter(bool)
-tags = st.lists(labels, max_size=3, unique=True).map(lambda names: tuple(Tag(n, n, "auto") for n in names))
+origins = st.sampled_from(get_args(Origin))
+tags = st.lists(st.tuples(labels, origins), max_size=4, unique_by=lambda pair: pair[0]).map(
+    lambda given: tuple(Tag(name, name, origin) for name, origin in given)
+)
 lives = st.sampled_from([Life(), Life(), Life(state="archived")])
 
 
@@ -153,7 +157,7 @@ def expected(held: dict[str, Node], every: bool) -> dict[str, list[str]]:
         if node.kind != "atom" or node.provenance == "quarantine" or node.life.state == "archived":
             continue
         bucket = node.buckets[0] if node.buckets else "general"
-        telling = [tag for tag in node.tags if tag not in (bucket, "inbox")] or ["_untagged"]
+        telling = [tag for tag in node.own_tags if tag not in (bucket, "inbox")] or ["_untagged"]
         for tag in telling if every else telling[:1]:
             path = f"@{folder_name(bucket)}/#{folder_name(tag)}/{file_stem(node.source)}.md"
             bundles.setdefault(path, []).append(node)

@@ -8,7 +8,10 @@ export interface Node {
   name: string | null;
   text: string;
   aliases: string[];
+  /** Tags that people gave. */
   tags: string[];
+  /** Tags that rules gave. */
+  automatic_tags: string[];
   buckets: string[];
   source: string | null;
   seq: number;

@@ -15,7 +15,7 @@ from cuetrail.model.records import is_path_tag
 from cuetrail.store.dream import Atom
 from cuetrail.text import kept_names, keyphrases
 from cuetrail.text.normalise import norm_name
-from cuetrail.text.prose import displayed
+from cuetrail.text.prose import displayed, without_code
 
 # A tag has one origin. Tags from users and files come first, then these, the most specific first.
 DREAM_ORIGINS: tuple[Origin, ...] = ("auto", "infected", "temporal")
@@ -56,6 +56,8 @@ def is_from_dream(atom: Atom, tag: Tag) -> bool:
 CANDIDATES = 6
 # A text of at most SHORT characters is about each name in it, a longer one about those in its first OPENING characters.
 SHORT, OPENING = 200, 120
+# A text with more names is a list of them. It is about those that it repeats.
+MOST_IN_TEXT = 15
 _TROUBLE = "the tagger failed, so the memory has no new auto-tags; the next dream asks it again"
 
 
@@ -93,7 +95,7 @@ def _is_list(some: object) -> bool:
 class RuleTagger:
     """The built-in tagger: proposes the names in a text, then its key phrases. Two atoms must share a proposal."""
 
-    name = "rule 2"
+    name = "rule 3"
     shared = 2
 
     def __call__(self, texts: Sequence[str]) -> list[list[str]]:
@@ -102,12 +104,22 @@ class RuleTagger:
 
 def _proposals(text: str) -> list[str]:
     """Returns at most CANDIDATES phrases of a text: the names it is about, most frequent first, then key phrases."""
+    code = _code_in(text)
     text = displayed(text)
     found: dict[str, str] = {}
-    named = [name for name in kept_names.find([text])[0] if is_about(text, name)]
+    names = kept_names.find([text], code)[0]
+    is_list = len(names) > MOST_IN_TEXT
+    named = [name for name in names if (text.count(name) > 1 if is_list else is_about(text, name))]
     for phrase in (*sorted(named, key=lambda name: -text.count(name)), *keyphrases.find(text)):
         found.setdefault(norm_name(phrase), phrase)
     return list(found.values())[:CANDIDATES]
+
+
+def _code_in(text: str) -> list[str]:
+    """Returns the code of a text, with spaces for the rest; nothing if it has none."""
+    if "`" not in text:
+        return []
+    return ["".join(a if a != b else " " for a, b in zip(text, without_code(text), strict=True))]
 
 
 def is_about(text: str, name: str) -> bool:

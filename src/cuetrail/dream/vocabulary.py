@@ -21,6 +21,8 @@ from cuetrail.text.kept_names import word_kind
 from cuetrail.text.normalise import folded, norm_name
 from cuetrail.text.word_lists import VAGUE_NOUNS
 
+# Words that make a title a phrase.
+_JOINTS = frozenset({"about", "for", "from", "how", "it", "to", "what", "when", "why", "with"})
 # The number of words cached per memory. The partitions with the most recent dreams are kept.
 MOST_CACHED = 50_000
 
@@ -31,11 +33,14 @@ Order = tuple[int, str, str]
 class TagWord(NamedTuple):
     """A word, the tag that a text with this word gets, and the row for the pass's ledger: hashes of the word, the tag
     and the tag's spelling.
+
+    `found` is true if a rule made the node of that name.
     """
 
     word: str
     tag: Tag
     row: Entry
+    found: bool = False
 
 
 class LedgerWords:
@@ -65,11 +70,13 @@ class TagWords(LedgerWords):
     """The words for which a text gets a tag: names and aliases of nodes, and tags that people or rules gave.
 
     `tags` holds the tags by name. `matcher` finds the words in texts and returns the names of their tags.
+    `found` holds the names of tags that come only from nodes which a rule made.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.tags: dict[str, Tag] = {}
+        self.found: set[str] = set()
         self.matcher = WordMatcher[str]({}, mutable=True)
         self._names: set[Named] = set()
         self._given_tags: set[str] = set()
@@ -109,7 +116,10 @@ class TagWords(LedgerWords):
         for row in before.values():
             del self.rows[row]
         now: dict[str, Entry] = {}
+        self.found.discard(name)
         if group:
+            if all(one.found for one in group.values()):
+                self.found.add(name)
             first = self.tags[name] = group[min(group)].tag
             written = ledger_hash(first.display)
             now = self._rows_by_tag[name] = {one.word: one.row._replace(third=written) for one in group.values()}
@@ -218,10 +228,26 @@ def cached_words(kind: type[W], store: Store, scope: Scope, names: Iterable[Name
 
 
 def _by_name(one: Named) -> Iterator[tuple[Order, TagWord]]:
-    """Yields a node's name with its tag, unless it is too common to be searched: an ordinary word like "Commands"."""
-    if is_distinctive(one.norm) and (" " in one.norm or word_kind(one.norm) == "name"):
-        for tag in make_tags([one.name or one.norm], "infected"):
-            yield (0, one.norm, one.id), _tag_word(one.norm, tag)
+    """Yields a name with the tag that it gives, if it is telling: the node's name.
+
+    An alias gives itself if the node's name is not telling, or says more than the alias: "Linux" and "Linux alerts".
+    """
+    if _is_telling(one.norm):
+        full = norm_name(one.name or "")
+        says_more = set(one.norm.split(" ")) < set(full.split(" "))
+        name = one.name if one.name and _is_telling(full) and not says_more else one.norm
+        for tag in make_tags([name], "infected"):
+            yield (0, one.norm, one.id), _tag_word(one.norm, tag, one.found)
+
+
+def _is_telling(norm: str) -> bool:
+    """True if a name is distinctive, no ordinary word ("Commands") and no phrase ("How to learn it").
+
+    >>> [_is_telling(name) for name in ("grafana loki", "commands", "how to learn it", "commands for redis", "redis")]
+    [True, False, False, False, True]
+    """
+    words = norm.split(" ")
+    return is_distinctive(norm) and (not _JOINTS.intersection(words) if len(words) > 1 else word_kind(norm) == "name")
 
 
 def _by_tag(tag: str) -> Iterator[tuple[Order, TagWord]]:
@@ -231,5 +257,5 @@ def _by_tag(tag: str) -> Iterator[tuple[Order, TagWord]]:
         yield (1, tag, ""), _tag_word(word, Tag(tag, tag, "infected"))
 
 
-def _tag_word(word: str, tag: Tag) -> TagWord:
-    return TagWord(word, tag, Entry(ledger_hash(word), ledger_hash(tag.name), ledger_hash(tag.display)))
+def _tag_word(word: str, tag: Tag, found: bool = False) -> TagWord:
+    return TagWord(word, tag, Entry(ledger_hash(word), ledger_hash(tag.name), ledger_hash(tag.display)), found)

@@ -31,7 +31,7 @@ _MOST_WORDS_IN_LIST_ITEM = 4
 # Fields that describe the file itself.
 _FILE_FIELDS = frozenset(
     {
-        "alias", "aliases", "author", "bucket", "buckets", "categories", "category", "created", "cssclass",
+        "about", "alias", "aliases", "author", "bucket", "buckets", "categories", "category", "created", "cssclass",
         "cssclasses", "date", "draft", "format", "id", "lang", "layout", "modified", "permalink", "publish",
         "published", "slug", "tag", "tags", "title", "uid", "updated", "uuid",
         "color", "colour", "cover", "excerpt", "icon", "image", "keywords", "link", "sort_by", "sort_order", "stub",
@@ -234,11 +234,15 @@ _FILLERS = re.compile(
     r"|haha|I must say|this week|this month|this year))+$",
     re.IGNORECASE,
 )
-_LONE_ADJECTIVE = re.compile(
-    r"(?:private|public|small|large|new|old|free|open|former|retired|\w+(?:al|ic|ive|ous|ary|less|[ai]ble|ful|ed)"
-    r"|\w+-\w+)(?: and \w+)?$"
+_ADJECTIVE = (
+    r"(?:private|public|small|large|new|old|free|open(?: source)?|former|retired|lightweight"
+    r"|\w+(?:al|ic|ive|ous|ary|less|[ai]ble|ful|ed)|\w+-\w+)"
 )
-"""A single adjective, cut off from its noun."""
+_LONE_ADJECTIVE = re.compile(rf"{_ADJECTIVE}(?: {_ADJECTIVE})*(?: and \w+)?$", re.IGNORECASE)
+"""Adjectives, cut off from their noun."""
+
+_INNER_BRACKET = re.compile(r" \([^()]*\)(?= \w)")
+"""A bracket inside a value, which goes on behind it: "an Android (4.4+) application"."""
 
 _QUALIFIER = re.compile(
     r" (?:of|for|to|in|at|on|with|behind|by|from|that|which|who|between|under|over|without|written|based|designed"
@@ -476,6 +480,7 @@ def _values(given: str, split: bool = False) -> Iterator[str]:
     """Yields the value of a fact: the words up to the next clause or comma; with `split`, each item of a list of short
     items. Yields nothing that is too long or begins with a word that no value begins with.
     """
+    given = _INNER_BRACKET.sub("", given) if "(" in given else given
     said = _FILLERS.sub("", _VALUE_END.sub("", f"{given} ").strip(" ,.!"))
     items = _LIST.split(said) if split else [said.partition(", ")[0]]
     if any(len(item.split()) > _MOST_WORDS_IN_LIST_ITEM for item in items):

@@ -76,7 +76,8 @@ def build(document: Document, options: Options, mtime: int) -> Built:
     name = clean(document.title).strip() or PurePosixPath(document.path).name
     shared = {"title": name, **({"aliases": list(document.aliases)} if document.aliases else {})}
     atoms = _atoms(document, tags, buckets, at, options, shared)
-    props = {"format": document.kind, **document.props}
+    known_as = {"about": list(document.known_as)} if document.known_as else {}
+    props = {"format": document.kind, **known_as, **document.props}
     top = Node(
         id=source_id(document.path),
         kind="source",

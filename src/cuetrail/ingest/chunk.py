@@ -40,6 +40,7 @@ class MarkdownBlock:
 
     `joint` is the text between this block and the one before it: a blank line, or less if both are parts of one
     paragraph that was over the limit.
+    Code over the limit `is_cut`; each part but the first `continues` the one before.
     """
 
     kind: Literal["prose", "heading", "code", "rule"]
@@ -47,6 +48,8 @@ class MarkdownBlock:
     level: int = 0
     language: str = ""
     joint: str = "\n\n"
+    is_cut: bool = False
+    continues: bool = False
 
 
 def paragraphs(text: str) -> list[str]:
@@ -183,8 +186,8 @@ def _prose(run: list[str]) -> list[MarkdownBlock]:
 def _code(run: list[str]) -> list[MarkdownBlock]:
     language = fence_language(run[0])
     first, *rest = lines("\n".join(run).rstrip(), CODE)
-    more = [MarkdownBlock("code", piece, language=language, joint="\n") for piece in rest]
-    return [MarkdownBlock("code", first, language=language), *more]
+    more = [MarkdownBlock("code", piece, 0, language, "\n", is_cut=True, continues=True) for piece in rest]
+    return [MarkdownBlock("code", first, language=language, is_cut=bool(rest)), *more]
 
 
 def _heading(text: str, level: int) -> list[MarkdownBlock]:

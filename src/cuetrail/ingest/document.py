@@ -39,6 +39,7 @@ class Document:
     `at` is the date that the content or frontmatter states, or None. `tags` and `buckets` come from the frontmatter and
     belong to all passages. `own_tags` and `own_links`, from headings and link lists without a passage near them or from
     the frontmatter, belong to the document alone.
+    `known_as` are headings by which it is found, though they are not its name.
     `kind` is note, page, pdf, code, text or chat.
     """
 
@@ -47,6 +48,7 @@ class Document:
     kind: str
     pieces: tuple[Piece, ...] = ()
     aliases: tuple[str, ...] = ()
+    known_as: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     buckets: tuple[str, ...] = ()
     own_tags: tuple[str, ...] = ()

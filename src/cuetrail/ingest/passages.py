@@ -94,7 +94,8 @@ class _Section:
 
 def compose(document: Document, parts: Sequence[Part]) -> Document:
     """Returns the document with the passages made of these parts as its pieces, each with its tags, links and names."""
-    found = kept_names.find([part.spoken() if part.prose else "" for part in parts])
+    code = [part.text for part in parts if not part.prose]
+    found = kept_names.find([part.spoken() if part.prose else "" for part in parts], code)
     blocks = [_Block(part, _find(part, some)) for part, some in zip(parts, found, strict=True)]
     sections = _lift_small(_sections(blocks, document.title))
     pieces = [piece for section in sections for piece in _pieces(section)]

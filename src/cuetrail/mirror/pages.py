@@ -30,7 +30,7 @@ _NOT_IN_STEM = re.compile(r"[^A-Za-z0-9_-]")
 # Characters that some file systems ignore when they compare names.
 _IGNORED = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 # Increase it when the rendering changes: pages of an older version are then written again.
-LAYOUT = 1
+LAYOUT = 2
 ATOMS_PER_PAGE = 100
 SEPARATOR = "\n\n---\n\n"
 # Lines of a text that look like the heading of an atom, or like the rule between two atoms.
@@ -78,6 +78,8 @@ def _escaped(char: str) -> str:
 
 def folder_paths(tags: Sequence[str], buckets: Sequence[str], every: bool) -> list[str]:
     """Returns the folders of an atom: below its first bucket, under its first tag or, with `every`, under each tag.
+
+    The tags are those that people gave: automatic ones make no folders.
 
     >>> folder_paths(["inbox", "work", "radio", "frost"], ["work", "field"], False)
     ['@work/#radio']

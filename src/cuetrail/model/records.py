@@ -116,8 +116,18 @@ class Node:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Returns the normalised tag names in the order given."""
+        """Returns the normalised names of all tags, in the order given."""
         return tuple(tag.name for tag in self.tag_details)
+
+    @property
+    def own_tags(self) -> tuple[str, ...]:
+        """Returns the names of the tags that people gave, in a file or by a call."""
+        return tuple(tag.name for tag in self.tag_details if tag.origin == "user")
+
+    @property
+    def automatic_tags(self) -> tuple[str, ...]:
+        """Returns the names of the tags that a rule gave: from the path, the time or the text."""
+        return tuple(tag.name for tag in self.tag_details if tag.origin != "user")
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,10 @@ class DreamReport:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of everything the scope can see. `narratives` counts hits, misses and entries of the narrative cache."""
+    """Counts of everything the scope can see. `narratives` counts hits, misses and entries of the narrative cache.
+
+    `tags` are those that people gave to some node, `automatic_tags` those that a rule gave to some node.
+    """
 
     nodes: int
     edges: int
@@ -85,6 +88,7 @@ class Stats:
     tombstones: int
     kinds: Mapping[str, int]
     tags: int
+    automatic_tags: int
     buckets: Mapping[str, int]
     embedder: str | None
     schema: int

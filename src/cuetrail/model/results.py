@@ -329,7 +329,8 @@ def node_dict(node: Node) -> dict[str, Any]:
     """Returns a node as plain data for JSON."""
     return {
         "id": node.id, "kind": node.kind, "name": node.name, "text": node.text, "aliases": list(node.aliases),
-        "tags": list(node.tags), "buckets": list(node.buckets), "source": node.source, "seq": node.seq, "at": node.at,
+        "tags": list(node.own_tags), "automatic_tags": list(node.automatic_tags), "buckets": list(node.buckets),
+        "source": node.source, "seq": node.seq, "at": node.at,
         "provenance": node.provenance, "props": dict(node.props), "state": node.life.state,
         "salience": node.life.salience,
     }  # fmt: skip

@@ -44,7 +44,7 @@ def _facts(result: Recollection) -> list[Retrieved]:
     if not result.facts:
         return []
     metadata = {
-        "id": FACTS, "kind": FACTS, "name": None, "tags": [], "buckets": [],
+        "id": FACTS, "kind": FACTS, "name": None, "tags": [], "automatic_tags": [], "buckets": [],
         "source": ", ".join(dict.fromkeys(one.source for one in result.facts if one.source is not None)) or None,
         "at": max(one.since for one in result.facts), "score": 1.0, "found": FACTS, "mark": "",
         "facts": [one.fact.id for one in result.facts],
@@ -55,7 +55,8 @@ def _facts(result: Recollection) -> list[Retrieved]:
 def _metadata(hit: Hit, directly: bool) -> dict[str, Any]:
     node = hit.node
     return {
-        "id": node.id, "kind": node.kind, "name": node.name, "tags": list(node.tags), "buckets": list(node.buckets),
+        "id": node.id, "kind": node.kind, "name": node.name, "tags": list(node.own_tags),
+        "automatic_tags": list(node.automatic_tags), "buckets": list(node.buckets),
         "source": node.source, "at": node.at, "score": hit.score, "found": "directly" if directly else "associated",
         "mark": hit.mark,
     }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, get_args
 
 from cuetrail.model import (
     Direction,
@@ -42,6 +42,10 @@ LinkKey = Literal["atom", "name"]
 
 NameKey = Literal["name", "topic"]
 """Nodes are found by their name and aliases, or texts by their title and the names of what they are about."""
+
+LabelKind = Literal["tag", "automatic", "bucket"]
+"""Tags that people gave, tags that a rule gave, or buckets."""
+LABEL_KINDS: tuple[LabelKind, ...] = get_args(LabelKind)
 
 Side = Literal["source", "node"]
 """Mentions are found by the source that makes them, or by the node that is mentioned."""
@@ -95,7 +99,7 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A tag or bucket, and the number of nodes that have it."""
+    """A tag or bucket, and the number of nodes that have it from that hand: of people, or of a rule."""
 
     name: str
     nodes: int
@@ -140,7 +144,10 @@ class FileDigest(NamedTuple):
 
 
 class AtomLabels(NamedTuple):
-    """The file, tags and buckets of an atom, with the engine's own key for it; `check` differs if the atom changes."""
+    """The file of an atom, the tags that people gave it, and its buckets, with the engine's own key for it.
+
+    `check` differs if the atom changes.
+    """
 
     key: int
     source: str | None
@@ -257,8 +264,10 @@ class Reads(Protocol):
     def page(self, scope: Scope, /, query: PageRequest) -> list[Listed]:
         """Returns the next nodes of a list in the order the query asks for; of equal times, the last added first."""
 
-    def labels(self, scope: Scope, /, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
-        """Returns tags or buckets (`what`) whose names begin with a prefix: those of most nodes first, then by name."""
+    def labels(self, scope: Scope, /, what: LabelKind, prefix: str, limit: int) -> list[Labelled]:
+        """Returns people's tags, automatic tags or buckets (`what`) whose names begin with a prefix: those of most
+        nodes first, then by name.
+        """
 
     def stats(self, scope: Scope, /) -> Stats:
         """Returns counts of the records that the scope sees."""

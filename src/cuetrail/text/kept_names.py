@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from cuetrail.text import names
@@ -39,17 +39,30 @@ _NO_TOPIC = STOP_WORDS | COMMON_WORDS | FUNCTION_WORDS | CALENDAR_WORDS | OTHER_
 _MARKUP = re.compile(r"(?<!\w)_+|_+(?!\w)|</?[a-zA-Z][^<>\n]{0,300}>|\{\{[^{}\n]{0,200}\}\}|\$[^$\n]{1,200}\$")
 # A run of capitalised words behind a word in lower case, or as the whole text of a link.
 _RUN = r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*"
-_INSIDE = re.compile(rf"(?<=[a-z,;] )[*\"“'(\[]{{0,4}}({_RUN})|(?<=\[)({_RUN})(?=\])")
+# A run that a dot or "de" continues is part of a longer name: "Rocket.Chat", "Nido de rojos".
+_ENDS = r"(?![\w'’-])(?!\.\w| (?:de|del|des|di|da|dos) )"
+_INSIDE = re.compile(rf"(?<=[a-z,;] )[*\"“'(\[]{{0,4}}({_RUN}){_ENDS}|(?<=\[)({_RUN})(?=\])")
+# A line of wrapped text that goes on in the next one.
+_WRAPPED = re.compile(r"(?<=[\w,])\n[ \t]*(?=[A-Z])")
+_LEAST_WRAPPED = 60
 _ANY_RUN = re.compile(_RUN)
+_INLINE_CODE = re.compile(r"`([^`\n]+)`")
+_TOKEN = re.compile(r"\w+")
 _SMALL_WORD = re.compile(r"(?<![\w.])[a-z][a-z'’-]+")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _BRAND = re.compile(r"[a-z][A-Z]\w+|[a-z]{2,8}(?:OS|X|QL|DB)")
 _CODE = re.compile(r"[A-Z]{1,4}\d{3,}|[A-Z]\d{2,}|[QMHVPTL]\d{1,2}|[A-Z]-\w+|[YMDHSymdhs]{3,}(?:-\w+)*")
+_INITIALS = re.compile(r"(?:[A-Z]\.)+[A-Z]?")
 _CONTRACTION = re.compile(r"['’](?:ll|re|ve|d|m|t|s)$", re.IGNORECASE)
 _ADJECTIVE = re.compile(
     r"-(?:based|like|bound|compatible|style|only|friendly|specific|related|driven|powered|free|wide)$"
 )
 _AND = re.compile(r" (?:y|e) ")
+# Parts of identifiers that are no words of everyday language.
+_PROGRAM_WORDS = frozenset(
+    {"arg", "args", "bool", "cfg", "conf", "config", "ctx", "enum", "env", "func", "id", "ids", "impl", "init", "int",
+     "msec", "param", "params", "parser", "props", "provider", "sec", "str", "timeout", "timeouts", "util", "utils"}
+)  # fmt: skip
 _MOST_HUMPS = 3
 _SHORTEST = 3
 _LONG_VERB = 6
@@ -59,14 +72,31 @@ _LONGEST_ACRONYM = 7
 _OFTEN = 3
 
 
-def find(texts: Sequence[str]) -> list[tuple[str, ...]]:
-    """Returns the names worth keeping in each text of one document, in order, without repeats."""
-    plain = [_MARKUP.sub(_blank, text) if text else text for text in texts]
-    evidence = _Evidence(plain)
+def find(texts: Sequence[str], code: Sequence[str] = ()) -> list[tuple[str, ...]]:
+    """Returns the names worth keeping in each text of one document, in order, without repeats.
+
+    A word with inner capitals that stands in the document's `code` is an identifier.
+    """
+    plain = [_unwrapped(_MARKUP.sub(_blank, text)) if text else text for text in texts]
+    evidence = _Evidence(plain, code)
     return [
         tuple({kept.casefold(): kept for name in some for kept in evidence.kept(name)}.values())
         for some in names.find(plain)
     ]
+
+
+def _unwrapped(text: str) -> str:
+    """Returns the text with a space for each line end inside a wrapped paragraph, where a name may go on.
+
+    >>> _unwrapped("It is an essay on the lives of others, written by Kimberlé Williams\\nCrenshaw.")[-27:]
+    'Kimberlé Williams Crenshaw.'
+    """
+
+    def joined(match: re.Match[str]) -> str:
+        start = text.rfind("\n", 0, match.start()) + 1
+        return " " if match.start() - start >= _LEAST_WRAPPED else match[0]
+
+    return _WRAPPED.sub(joined, text) if "\n" in text else text
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -87,7 +117,8 @@ def word_kind(word: str) -> WordKind:
         return "noun"
     if "-" in low.strip("-"):
         kinds = [word_kind(part) for part in low.split("-") if part]
-        return "name" if "name" in kinds else kinds[-1]
+        # "API-first" and "GL-accelerated" are adjectives.
+        return "name" if "name" in kinds and kinds[-1] != "other" else kinds[-1]
     return _inflected_kind(low)
 
 
@@ -125,7 +156,8 @@ def is_identifier(word: str) -> bool:
     if word[0].islower():
         return _BRAND.fullmatch(word) is None
     humps = _HUMPS.findall(word)
-    return len(humps) >= _MOST_HUMPS and "-" not in word and all(word_kind(hump) != "name" for hump in humps)
+    ordinary = (word_kind(hump) != "name" or hump.casefold() in _PROGRAM_WORDS for hump in humps)
+    return len(humps) >= _MOST_HUMPS and "-" not in word and all(ordinary)
 
 
 def _is_acronym(word: str) -> bool:
@@ -142,16 +174,22 @@ def _is_loose(words: Sequence[str]) -> bool:
 class _Evidence:
     """How one document writes its words: runs of capitalised words within sentences or as links, and small words."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = texts
+    def __init__(self, texts: Sequence[str], code: Sequence[str] = ()) -> None:
+        self._texts, self._code = texts, code
+        self._in_code: frozenset[str] | None = None
         self._inside: Counter[str] | None = None
         self._small: frozenset[str] = frozenset()
         self._runs: frozenset[str] = frozenset()
 
+    @cached_property
+    def prose(self) -> str:
+        """The text without code and addresses."""
+        return "\n".join(prose_only(text) for text in self._texts if text)
+
     def inside(self, name: str) -> int:
         """Returns how often the document has this run of capitalised words within a sentence."""
         if self._inside is None:
-            text = "\n".join(prose_only(text) for text in self._texts if text)
+            text = self.prose
             found = (match[1] or match[2] for match in _INSIDE.finditer(text))
             self._inside = Counter(name.removesuffix("'s").removesuffix("’s") for name in found)
             self._runs = frozenset(_ANY_RUN.findall(text))
@@ -162,6 +200,15 @@ class _Evidence:
         """True if the document has exactly this run of capitalised words, anywhere."""
         self.inside(name)
         return name in self._runs
+
+    def is_code(self, word: str) -> bool:
+        """True if the word has inner capitals and stands in the document's code."""
+        if word[1:].islower() or word.isupper() or not word.isalnum():
+            return False
+        if self._in_code is None:
+            spans = (span for text in self._texts if "`" in text for span in _INLINE_CODE.findall(text))
+            self._in_code = frozenset(word for text in (*self._code, *spans) for word in _TOKEN.findall(text))
+        return word in self._in_code
 
     def is_small(self, word: str) -> bool:
         """True if the document also writes the word in lower case."""
@@ -181,7 +228,7 @@ class _Evidence:
         if self.is_run(f"New {name}") and not self.is_run(name):
             words = ["New", *words]
         whole = len(words)
-        while len(words) > 1 and _is_loose(words) and not self._is_title(words):
+        while len(words) > 1 and _is_loose(words) and not self._is_title(words) and not self._is_within(words):
             words = words[1:]
         if len(words) < whole and all(word_kind(word) != "name" and not _is_acronym(word) for word in words):
             return
@@ -196,6 +243,15 @@ class _Evidence:
             return False
         return self.inside(" ".join(words)) > (word_kind(words[0]) == "other")
 
+    def _is_within(self, words: Sequence[str]) -> bool:
+        """True if the document has the words within a sentence, and the first is no verb: it belongs to them."""
+        return words[0].casefold() not in VERBS and self.inside(" ".join(words)) > 0
+
+    def _is_modifier(self, name: str) -> bool:
+        """True if an ordinary noun always follows the name: "the CUDA GPG key"."""
+        behind = [match[1] for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)(?: ([a-z]+))?", self.prose)]
+        return bool(behind) and all(word is not None and word_kind(word) == "noun" for word in behind)
+
     def _is_phrase(self, words: Sequence[str]) -> bool:
         """True if several words are one name: not all are ordinary, or the document has them within a sentence."""
         if any(is_identifier(word) for word in words if word[0].isalnum()) or len(words[-1]) == 1:
@@ -203,16 +259,23 @@ class _Evidence:
         kinds = ["name" if _is_acronym(word) else word_kind(word) for word in words]
         if kinds[-1] == "other" and not words[-1].isupper():
             return self.inside(" ".join(words)) > 1
+        # Two plain words may be a person: "the Frantz Fanon books".
+        is_plain = all(kind == "name" and word[1:].islower() for kind, word in zip(kinds, words, strict=True))
+        if len(words) == 2 and not is_plain and self._is_modifier(" ".join(words)):
+            return False
         if "name" in kinds:
             return len(words[0]) > 1 or kinds[1] == "name" or words[0].endswith(".")
-        return self._is_title(words)
+        # Ordinary words that are always part of a longer run are cut from it: "Generation Publishing".
+        return self._is_title(words) and self.is_run(" ".join(words))
 
     def _is_name(self, word: str) -> bool:
         """True if a single word is to be kept as a name."""
         if len(word) < _SHORTEST and word.casefold() not in ACRONYMS_OF_TWO:
             return False
         kind = word_kind(word)
-        if kind == "other" or is_identifier(word) or word.casefold() in VAGUE_NOUNS:
+        if kind == "other" or is_identifier(word) or self.is_code(word) or word.casefold() in VAGUE_NOUNS:
+            return False
+        if _INITIALS.fullmatch(word):
             return False
         if kind == "noun":
             return not word.isupper() and self.inside(word) >= _OFTEN and not self.is_small(word)

@@ -78,12 +78,16 @@ def prose_only(text: str) -> str:
 # A wikilink shows the part behind the bar. Dendron has the text first and then the dotted name of the note.
 _WIKILINK = re.compile(r"!?\[\[(?:([^\[\]|\n]{0,300})\|)?([^\[\]|\n]{1,300})\]\]")
 _DOTTED_NAME = re.compile(r"\s*(?:\w+://\S*|[\w-]+(?:\.[\w-]+)+(?:#\S*)?)\s*")
+# A file by its name or path.
+_FILE = re.compile(
+    r"(?<![\w/.-])[\w.~-]{0,100}(?:/[\w.~-]{1,100}){0,20}\.(?:md|html?|txt|py|js|json|ya?ml|toml|sh|css)\b"
+)
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+")
 _HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,500}>|<!--.{0,2000}?-->", re.DOTALL)
 
 
 def displayed(text: str) -> str:
-    """Returns the prose of a text as a reader sees it: links as their text; no code, addresses, embeds or HTML tags.
+    """Returns the prose of a text as a reader sees it: links as their text; no code, addresses, files, embeds or HTML.
 
     >>> displayed("See [the docs](https://x.org/y), [[why|a.b#c]], [[Ada Lovelace|Ada]] and `code`.").split()
     ['See', '[the', 'docs]', ',', 'why,', 'Ada', 'and', '.']
@@ -93,6 +97,8 @@ def displayed(text: str) -> str:
     text = prose_only(text)
     if "@" in text:
         text = _EMAIL.sub(_blank, text)
+    if "." in text:
+        text = _FILE.sub(_blank, text)
     return _HTML_TAG.sub(_blank, text) if "<" in text else text
 
 

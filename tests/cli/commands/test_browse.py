@@ -39,3 +39,19 @@ def test_labels_and_dreams_are_listed(run: Run, ask: Ask) -> None:
     (dreamt,) = ask("dreams")
     assert dreamt["report"]["passes"][0]["name"] == "temporal"
     assert "temporal +" in run("dreams").stdout
+
+
+def test_automatic_tags_are_shown_apart_from_those_that_people_gave(run: Run, ask: Ask) -> None:
+    run("add", "The mast fell", "--id", "a", "--tag", "radio", "--at", "2025-03-01")
+    run("dream")
+    assert ask("labels") == [{"name": "radio", "nodes": 1}]
+    automatic = [one["name"] for one in ask("labels", "automatic")]
+    assert {"2025", "march", "saturday"} <= set(automatic)
+    counts = ask("stats")
+    assert (counts["tags"], counts["automatic_tags"]) == (1, len(automatic))
+    assert f"tags       1  (and {len(automatic)} automatic)" in run("stats").stdout
+    shown = ask("get", "a")["node"]
+    assert (shown["tags"], set(shown["automatic_tags"])) == (["radio"], set(automatic))
+    lines = run("get", "a").stdout.splitlines()
+    assert [line for line in lines if line.startswith("tags")] == ["tags       #radio"]
+    assert next(line for line in lines if line.startswith("automatic")).count("#") == len(automatic)

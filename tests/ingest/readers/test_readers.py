@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cuetrail.errors import InputError, ReadError
 from cuetrail.ingest import readers
 from cuetrail.ingest.document import Document
+from cuetrail.ingest.readers import markdown
 
 DAY = 1710201600000  # 2024-03-12T00:00Z
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -539,3 +540,18 @@ def test_a_pdf_that_describes_endless_work_is_given_up_in_time(monkeypatch: pyte
     data += end % (len(objects) + 1, table, len(objects) + 1, len(data))
     with pytest.raises(ReadError, match="takes more than 0 s to read"):
         readers.read(data, "endless.pdf")
+
+
+def test_a_heading_behind_text_is_no_title_but_the_note_is_looked_for_by_it() -> None:
+    note = markdown.read("[Nix](https://nixos.org) manages packages.\n\n# Installation\n\nRun it.", "nix.md")
+    assert (note.title, note.known_as) == ("nix", ("Installation",))
+    note = markdown.read("![[map]]\n\n# Nix\n\nIt manages packages.", "tool.md")
+    assert (note.title, note.known_as) == ("Nix", ())
+
+
+def test_each_part_of_a_long_code_block_has_its_fence() -> None:
+    lines = "\n".join(f"print({n})" for n in range(400))
+    note = markdown.read(f"Run:\n\n  ```python\n{lines}\n  ```", "a.md")
+    code = [piece.text[piece.text.index("```") - 2 :] for piece in note.pieces]
+    assert len(code) > 1
+    assert all(text.lstrip().startswith("```python\n") and text.endswith("\n  ```") for text in code)

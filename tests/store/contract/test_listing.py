@@ -105,8 +105,31 @@ def test_labels_come_by_how_many_nodes_have_them(store: Store) -> None:
         ME, Batch(nodes=[Node("a", tag_details=tagged("radio", "rain")), Node("b", tag_details=tagged("radio"))])
     )
     store.write(ME, Batch(nodes=[Node("c", tag_details=(Tag("q1", "Q1", "temporal"),), buckets=("work",))]))
-    assert store.labels(ME, "tag", "", 9) == [Labelled("radio", 2), Labelled("q1", 1), Labelled("rain", 1)]
+    assert store.labels(ME, "tag", "", 9) == [Labelled("radio", 2), Labelled("rain", 1)]
+    assert store.labels(ME, "automatic", "", 9) == [Labelled("q1", 1)]
     assert store.labels(ME, "tag", "ra", 1) == [Labelled("radio", 2)]
     assert store.labels(ME, "bucket", "", 9) == [Labelled("work", 1)]
     store.write(ME, Batch(remove_nodes=["a", "b", "c"]))
     assert store.labels(ME, "tag", "", 9) == []
+    assert store.labels(ME, "automatic", "", 9) == []
+
+
+def test_a_tag_of_people_and_of_a_rule_is_listed_under_both_each_with_its_own_nodes(store: Store) -> None:
+    by_rule = {"b": (Tag("radio", "radio", "auto"),), "c": (Tag("radio", "radio", "infected"),)}
+    nodes = [Node("a", text="x", tag_details=tagged("radio"))]
+    store.write(ME, Batch(nodes=[*nodes, *(Node(id_, text="x", tag_details=tags) for id_, tags in by_rule.items())]))
+    assert store.labels(ME, "tag", "", 9) == [Labelled("radio", 1)]
+    assert store.labels(ME, "automatic", "", 9) == [Labelled("radio", 2)]
+    counts = store.stats(ME)
+    assert (counts.tags, counts.automatic_tags) == (1, 1)
+    assert ids(store, PageRequest(9, Where(tags=("radio",)))) == ["c", "b", "a"]
+
+
+def test_a_tag_that_a_person_gives_after_a_rule_is_the_persons(store: Store) -> None:
+    ruled = Node("a", text="x", tag_details=(Tag("radio", "radio", "auto"), Tag("q1", "Q1", "temporal")))
+    store.write(ME, Batch(nodes=[ruled]))
+    assert store.labels(ME, "tag", "", 9) == []
+    store.write(ME, Batch(nodes=[replace(ruled, tag_details=(Tag("radio", "Radio"), *ruled.tag_details[1:]))]))
+    assert store.labels(ME, "tag", "", 9) == [Labelled("radio", 1)]
+    assert store.labels(ME, "automatic", "", 9) == [Labelled("q1", 1)]
+    assert store.doctor(False, None) == []

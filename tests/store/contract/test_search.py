@@ -329,7 +329,8 @@ def test_stats_count_what_is_there(store: Store) -> None:
     store.write(ME, batch)
     assert store.stats(ME) == Stats(
         nodes=3, edges=3, facts=2, notes=2, mentions=2, vectors=1, tombstones=1, kinds={"atom": 1, "person": 2},
-        tags=4, buckets={"alpha": 2, "mid": 2, "zeta": 2}, embedder="test", schema=store.stats(ME).schema,
+        tags=1, automatic_tags=3, buckets={"alpha": 2, "mid": 2, "zeta": 2}, embedder="test",
+        schema=store.stats(ME).schema,
     )  # fmt: skip
 
 

@@ -45,12 +45,12 @@ def test_atoms_come_file_by_file_as_asked_each_by_sequence_time_and_id(store: St
     assert [id_ for _, id_ in placed(store, "a")] == ["a01", "y", "z", "a02", "a11", "a12"]
 
 
-def test_an_atom_tells_its_labels_and_what_it_says(store: Store) -> None:
+def test_an_atom_tells_the_labels_that_people_gave_and_what_it_says(store: Store) -> None:
     tags = (Tag("b", "B"), Tag("a", "a", "temporal"))
     store.write(ME, Batch(nodes=[Node("x", name="N", text="T", tag_details=tags, buckets=("q", "p"), source="s")]))
     with store.snapshot(ME) as view:
         (atom,) = view.atoms(["s"])
-        assert atom._replace(check=0) == AtomLabels(atom.key, "s", ["b", "a"], ["q", "p"], 0)
+        assert atom._replace(check=0) == AtomLabels(atom.key, "s", ["b"], ["q", "p"], 0)
         assert view.texts([atom.key]) == {atom.key: AtomText("x", "N", "T")}
         assert view.texts([]) == {}
 

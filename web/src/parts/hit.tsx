@@ -5,7 +5,7 @@ import { useId, useState } from "preact/hooks";
 
 import type { Hit, Node } from "../api";
 import { link } from "../route";
-import { ago, energy, isoOf, isTime, onDay, readable, shownTime } from "../words";
+import { ago, energy, isoOf, onDay, readable, shownTime } from "../words";
 import { Bucket, Button, Kind, Marked, Meter, Tag } from "./basics";
 import { foundBy, Lines, WhyPath } from "./why";
 
@@ -50,7 +50,7 @@ export function HitCard({ hit, cue, words, best, starts }: Props): JSX.Element {
 
 const LONG = 320;
 
-/** The title as a link, then the text, the source and the tags. */
+/** The title as a link, then the text, the source and the tags that people gave. */
 export function MemoryHead({ node, words = [] }: { node: Node; words?: string[] }): JSX.Element {
   const [whole, setWhole] = useState(false);
   const said = readable(node.text);
@@ -92,7 +92,7 @@ export function MemoryHead({ node, words = [] }: { node: Node; words?: string[] 
 const SHOWN = 6;
 
 export function Labels({ node }: { node: Node }): JSX.Element | null {
-  const tags = node.tags.filter((tag) => !isTime(tag));
+  const { tags } = node;
   if (!tags.length && !node.buckets.length) return null;
   return (
     <p class="labels">

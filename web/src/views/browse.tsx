@@ -1,4 +1,4 @@
-/** Buckets, kinds and tags with the number of their memories. */
+/** Buckets, kinds, people's tags and automatic tags with the number of their memories. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -17,17 +17,18 @@ interface Label {
 export function BrowseView(): JSX.Element {
   useTitle("Browse");
   const found = useAsked("browse", async (signal) => {
-    const [tags, buckets, stats] = await Promise.all([
+    const [tags, automatic, buckets, stats] = await Promise.all([
       askFor<Label[]>("labels", { what: "tag", limit: 2000 }, signal),
+      askFor<Label[]>("labels", { what: "automatic", limit: 2000 }, signal),
       askFor<Label[]>("labels", { what: "bucket" }, signal),
       ask<Stats>("stats", {}, signal),
     ]);
-    return { tags, buckets, stats };
+    return { tags, automatic, buckets, stats };
   });
   if (found.loading) return <Loading what="labels" rows={4} />;
   if (found.problem) return <Failure problem={found.problem} again={found.again} />;
   if (!found.data) return <></>;
-  const { tags, buckets, stats } = found.data;
+  const { tags, automatic, buckets, stats } = found.data;
   if (!stats.nodes) {
     return (
       <Empty title="This memory is empty">
@@ -42,7 +43,7 @@ export function BrowseView(): JSX.Element {
       </header>
       <Buckets buckets={buckets} />
       <Kinds kinds={stats.kinds} />
-      <Tags tags={tags} />
+      <Tags tags={tags} automatic={automatic} />
     </>
   );
 }
@@ -85,21 +86,14 @@ function Kinds({ kinds }: { kinds: Record<string, number> }): JSX.Element {
 
 const SHOWN = 200;
 
-function Tags({ tags }: { tags: Label[] }): JSX.Element {
+function Tags({ tags, automatic }: { tags: Label[]; automatic: Label[] }): JSX.Element {
   const [word, setWord] = useState("");
-  const [all, setAll] = useState(false);
-  const fits = tags.filter((one) => one.name.includes(word.trim().toLowerCase().replace(/^#/, "").replaceAll(" ", "_")));
-  const times = fits.filter((one) => isTime(one.name));
-  const others = fits.filter((one) => !isTime(one.name));
-  const list = (some: Label[]): JSX.Element => (
-    <ul class="cloud">
-      {some.map((one) => (
-        <li key={one.name}>
-          <a class="pick" href={link("timeline", "", { tag: one.name })}>#{one.name} <span>{count(one.nodes)}</span></a>
-        </li>
-      ))}
-    </ul>
-  );
+  const wanted = word.trim().toLowerCase().replace(/^#/, "").replaceAll(" ", "_");
+  const fitting = (some: Label[]): Label[] => some.filter((one) => one.name.includes(wanted));
+  const own = fitting(tags);
+  const byRule = fitting(automatic);
+  const times = byRule.filter((one) => isTime(one.name));
+  const topics = byRule.filter((one) => !isTime(one.name));
   return (
     <section class="part" aria-label="Tags">
       <h2>Tags</h2>
@@ -107,17 +101,39 @@ function Tags({ tags }: { tags: Label[] }): JSX.Element {
         Find a tag
         <input type="search" value={word} onInput={(event) => setWord(event.currentTarget.value)} placeholder="radio" />
       </label>
-      {fits.length === 0 && <p class="muted">No tag is called so.</p>}
-      {list(all ? others : others.slice(0, SHOWN))}
-      {!all && others.length > SHOWN && (
-        <p class="more"><button type="button" class="button plain" onClick={() => setAll(true)}>Show {others.length - SHOWN} more</button></p>
+      {own.length + byRule.length === 0 && <p class="muted">No tag is called so.</p>}
+      {tags.length === 0 && byRule.length > 0 && <p class="muted">Nobody has given a tag.</p>}
+      <Cloud tags={own} />
+      {topics.length > 0 && (
+        <section aria-label="Automatic tags">
+          <h3 class="sub">Automatic, from paths and texts</h3>
+          <Cloud tags={topics} />
+        </section>
       )}
       {times.length > 0 && (
-        <>
-          <h3 class="sub">By time</h3>
-          {list(times)}
-        </>
+        <section aria-label="Tags of times">
+          <h3 class="sub">Automatic, by time</h3>
+          <Cloud tags={times} />
+        </section>
       )}
     </section>
+  );
+}
+
+function Cloud({ tags }: { tags: Label[] }): JSX.Element {
+  const [all, setAll] = useState(false);
+  return (
+    <>
+      <ul class="cloud">
+        {(all ? tags : tags.slice(0, SHOWN)).map((one) => (
+          <li key={one.name}>
+            <a class="pick" href={link("timeline", "", { tag: one.name })}>#{one.name} <span>{count(one.nodes)}</span></a>
+          </li>
+        ))}
+      </ul>
+      {!all && tags.length > SHOWN && (
+        <p class="more"><button type="button" class="button plain" onClick={() => setAll(true)}>Show {tags.length - SHOWN} more</button></p>
+      )}
+    </>
   );
 }

@@ -74,6 +74,8 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
   const [doing, setDoing] = useState<"edit" | "forget" | null>(null);
   const [problem, setProblem] = useState<Problem>();
   const { node } = about;
+  const own = about.labels.filter((tag) => tag.origin === "user");
+  const automatic = about.labels.filter((tag) => tag.origin !== "user");
   const aside = node.provenance === "quarantine";
   const move = (): void => {
     setProblem(undefined);
@@ -118,8 +120,14 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
           {node.aliases.length > 0 && <p class="muted">Also called {node.aliases.join(", ")}</p>}
           <p class="labels">
             {node.buckets.map((name) => <Bucket name={name} key={name} />)}
-            {about.labels.map((tag) => <Tag name={tag.name} origin={tag.origin} key={tag.name} />)}
+            {own.map((tag) => <Tag name={tag.name} origin={tag.origin} key={tag.name} />)}
           </p>
+          {automatic.length > 0 && (
+            <p class="labels" aria-label="Automatic tags">
+              <span class="muted">Automatic</span>
+              {automatic.map((tag) => <Tag name={tag.name} origin={tag.origin} key={tag.name} />)}
+            </p>
+          )}
           <Contents about={about} />
           <Facts about={about} judge={judge} />
           <Notes about={about} />
@@ -134,7 +142,7 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
       {doing === "edit" && (
         <EditDialog
           node={node}
-          tags={about.labels.filter((tag) => tag.origin === "user").map((tag) => tag.display)}
+          tags={own.map((tag) => tag.display)}
           onClose={() => setDoing(null)}
           onDone={() => {
             setDoing(null);

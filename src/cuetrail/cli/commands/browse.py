@@ -12,6 +12,7 @@ from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import choice, find_node, node_filters, number
 from cuetrail.cli.output import hashtags, node_title, short_id, utc_time
 from cuetrail.model import Edge, Fact, Neighbour, Node, Stats, Version, node_dict
+from cuetrail.store.read import LABEL_KINDS
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -66,7 +67,8 @@ def _node_text(found: Node) -> str:
     """Returns the fields and the text of a node."""
     rows = [
         *(("id", found.id), ("kind", found.kind), ("name", found.name or ""), ("aliases", ", ".join(found.aliases))),
-        *(("tags", hashtags(found.tags)), ("buckets", ", ".join(found.buckets))),
+        *(("tags", hashtags(found.own_tags)), ("automatic", hashtags(found.automatic_tags))),
+        ("buckets", ", ".join(found.buckets)),
         *(("from", found.source or ""), ("time", utc_time(found.at))),
         ("state", f"{found.life.state}, salience {found.life.salience:.2f}, {found.provenance}"),
         # Lists and mappings are left to --json.
@@ -128,12 +130,15 @@ def timeline(run: Run, /, **options: Any) -> None:
         run.notice(f"there is more: --after {found.more}")
 
 
-@verb("cuetrail labels", "cuetrail labels bucket", "cuetrail labels --prefix project:")
-@click.argument("what", type=click.Choice(["tag", "bucket"]), default="tag")
+@verb("cuetrail labels", "cuetrail labels bucket", "cuetrail labels automatic --prefix project:")
+@click.argument("what", type=click.Choice(LABEL_KINDS), default="tag")
 @click.option("--prefix", metavar="TEXT", default="", help="Only those that begin with this text.")
 @number("--limit", least=1, default=1000, help="At most this many.")
 def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
-    """List tags or buckets with the number of their memories."""
+    """List tags that people gave, automatic tags or buckets, with the number of their memories.
+
+    Ingest and dreams give automatic tags, from paths, times and texts. A tag that came both ways is in both lists.
+    """
     with run.open() as memory:
         found = memory.labels(what, prefix=prefix, limit=limit)
     lines = (f"{one.nodes:>8,}  {one.name}" for one in found)
@@ -156,7 +161,8 @@ def _stats_table(found: Stats, address: str) -> str:
     rows = [
         ("memory", address),
         ("nodes", f"{found.nodes:,}" + (f"  ({kinds})" if kinds else "")),
-        *((name, f"{getattr(found, name):,}") for name in ("edges", "facts", "notes", "mentions", "tags")),
+        *((name, f"{getattr(found, name):,}") for name in ("edges", "facts", "notes", "mentions")),
+        ("tags", f"{found.tags:,}  (and {found.automatic_tags:,} automatic)"),
         ("buckets", buckets or "none"),
         ("vectors", f"{found.vectors:,}" + (f"  ({found.embedder})" if found.embedder else "")),
         ("forgotten", f"{found.tombstones:,}"),

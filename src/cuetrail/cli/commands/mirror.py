@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("directory", metavar="[DIR]", required=False)
 @choice(
     "--placement", values=["first", "all"],
-    help="Write an atom under its first tag only, or under all. [default: as before in DIR; first for a new one]",
+    help="Write an atom under the first tag of people, or under all. [default: as before in DIR; first for a new one]",
 )  # fmt: skip
 @click.option("--once", is_flag=True, help="Do not keep DIR up to date from now on.")
 @click.option("--end", is_flag=True, help="Stop keeping DIR up to date; its files stay. Works also if DIR is missing.")

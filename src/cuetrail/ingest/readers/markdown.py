@@ -14,6 +14,7 @@ from cuetrail.ingest.passages import compose
 from cuetrail.ingest.readers.structure import only_links, without_comments, without_markup
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
+from cuetrail.text.prose import closes_fence, open_fence
 
 _CALLOUT = re.compile(r"[ \t]*>[ \t]*\[!([\w\-]{1,40})")
 _MARKED = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)|[*`]+|(?<!\w)_+|_+(?!\w)")
@@ -28,7 +29,9 @@ def read(text: str, source: str) -> Document:
     """Returns a Markdown text as one document of kind `note`, with the fields of its frontmatter."""
     head, matter, body = split_front_matter(text)
     parts = _parts(body)
-    title = _text_of(matter.get("title")) or _first_heading(parts) or stem(source)
+    heading = next((str(part.props["heading"]) for part in parts if part.level == 1), "")
+    is_title = _begins_with_heading(parts)
+    title = _text_of(matter.get("title")) or (heading if is_title else "") or stem(source)
     stated = (document_dates.parse(matter.get(key)) for key in ("date", "created", "updated", "modified"))
     document = Document(
         path=source,
@@ -38,6 +41,7 @@ def read(text: str, source: str) -> Document:
         tags=tuple(tag.lstrip("#") for tag in _listed(matter, r"[,\s]", "tags", "tag")),
         buckets=_listed(matter, r"[,\n]", "buckets", "bucket", "categories", "category"),
         own_links=find_links(head),
+        known_as=() if is_title or not heading else (heading,),
         at=next((at for at in stated if at is not None), document_dates.from_name(stem(source))),
         props=_other_fields(matter),
     )
@@ -49,11 +53,12 @@ def _parts(body: str) -> list[Part]:
     text, comments = without_comments(body)
     parts: list[Part] = []
     # The text before a block in its section, and whether a rule separates the two.
-    before, apart = "", False
+    before, apart, opening = "", False, ""
     for block in chunk.markdown(text):
         if block.kind == "code":
             props = {"language": block.language} if block.language else {}
-            parts.append(Part(block.text, prose=False, apart=apart, joint=block.joint, props=props))
+            opening = opening if block.continues else block.text.partition("\n")[0]
+            parts.append(Part(_fenced(block, opening), prose=False, apart=apart, joint=block.joint, props=props))
             before, apart = "", False
         elif block.kind == "heading":
             if heading := chunk.heading_text(block.text):
@@ -72,6 +77,16 @@ def _parts(body: str) -> list[Part]:
     return [*parts, *_hidden(comments)]
 
 
+def _fenced(block: chunk.MarkdownBlock, opening: str) -> str:
+    """Returns the text of a code block. A part of a long one is fenced too, so that it is code wherever it is read."""
+    if not block.is_cut:
+        return block.text
+    fence = open_fence(opening) or ""
+    text = f"{opening}\n{block.text}" if block.continues else block.text
+    is_closed = closes_fence(block.text.rpartition("\n")[2], fence) and block.continues
+    return text if is_closed else f"{text}\n{opening[: len(opening) - len(opening.lstrip())]}{fence}"
+
+
 def _prose(words: str) -> Part:
     callout = _CALLOUT.match(words)
     return Part(words, props={"callout": callout[1].lower()} if callout else {})
@@ -84,8 +99,10 @@ def _hidden(lines: Sequence[str]) -> list[Part]:
     return [Part("", structure=True, links=links, tags=tags)] if links or tags else []
 
 
-def _first_heading(parts: Sequence[Part]) -> str:
-    return next((str(part.props["heading"]) for part in parts if part.level == 1), "")
+def _begins_with_heading(parts: Sequence[Part]) -> bool:
+    """True if no text stands before the first heading of level 1: it is the note's title, and not a section's."""
+    top = next((number for number, part in enumerate(parts) if part.level == 1), 0)
+    return not any(part.text and not part.level and not part.structure for part in parts[:top])
 
 
 def _plain(heading: str) -> str:

@@ -67,7 +67,7 @@ def node_json(node: Node) -> dict[str, Any]:
 
 def _add(memory: Memory, given: Arguments) -> ToolResult:
     node = memory.add(**parse_times(given))
-    return ToolResult(f"Remembered as {node.id}.", {"id": node.id, "kind": node.kind, "tags": list(node.tags)})
+    return ToolResult(f"Remembered as {node.id}.", {"id": node.id, "kind": node.kind, "tags": list(node.own_tags)})
 
 
 def _fact(memory: Memory, given: Arguments) -> ToolResult:
@@ -208,7 +208,8 @@ def _get(memory: Memory, given: Arguments) -> ToolResult:
 
 def node_page(data: Mapping[str, Any]) -> str:
     """Returns the result of `node_details` as text: the memory's own text quoted, all else in one line each."""
-    lines = [f"{name}: {', '.join(data[name])}" for name in ("tags", "buckets") if data.get(name)]
+    shown = ("tags", "automatic_tags", "buckets")
+    lines = [f"{name.replace('_', ' ')}: {', '.join(data[name])}" for name in shown if data.get(name)]
     lines += [f"source: {data['source']}"] if data.get("source") else []
     lines += [f"- {fact['predicate']}: {fact['object_title']}" for fact in data.get("facts", [])]
     lines += [f"- {one['by']}: {one['title']} [{one['id']}]" for one in data.get("neighbours", [])]
@@ -285,7 +286,10 @@ def _marked_title(hit: Hit) -> str:
 
 def _fetch(memory: Memory, given: Arguments) -> ToolResult:
     node = _find(memory, given["id"])
-    more = {"kind": node.kind, "tags": ", ".join(node.tags), "source": node.source or ""}
+    more = {
+        "kind": node.kind, "tags": ", ".join(node.own_tags), "automatic_tags": ", ".join(node.automatic_tags),
+        "source": node.source or "",
+    }  # fmt: skip
     # The facts of a person or entity say more than its own text.
     body = (
         node_page(node_details(memory, node))

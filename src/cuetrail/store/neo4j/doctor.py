@@ -60,6 +60,7 @@ _CHECKS = (
     ),
 )
 _UNLABELLED = """MATCH (n:CueNode) WHERE size(coalesce(n.tags, [])) <> COUNT { (n)-[:CUE_TAGGED|CUE_TIMED]->() }
+OR size([one IN coalesce(n.tag_origins, []) WHERE one = 'user']) <> COUNT { (n)-[:CUE_TAGGED {own: true}]->() }
 OR size(coalesce(n.buckets, [])) <> COUNT { (n)-[:CUE_FILED]->() } RETURN count(n)"""
 _INDEXES = "SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'cue_' RETURN name, state"
 

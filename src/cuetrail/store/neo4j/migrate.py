@@ -15,6 +15,7 @@ from cuetrail.store.neo4j.schema import (
     RELATIONSHIPS,
     TEXT_INDEXES,
     TITLES,
+    TOPICS,
     VERSION,
     statements,
 )
@@ -26,10 +27,14 @@ _WORDED = MIGRATIONS.index(RELATIONSHIPS) + 1
 _DESCRIBED = MIGRATIONS.index(DESCRIBED) + 1
 BARE_MARKED = _DESCRIBED + 1
 TITLED = MIGRATIONS.index(TITLES) + 1
+OWNED = MIGRATIONS.index(TOPICS) + 2
 # Indexes of earlier versions.
 _OLD_INDEXES = ("cue_by_edge_lower_type", "cue_text", "cue_text_again")
 _MARK_BARE = """MATCH (n:CueNode) WHERE n.text = '' AND n.kind <> 'source' AND NOT n.marks CONTAINS ' xbare'
 WITH n LIMIT 5000 SET n.marks = n.marks + ' xbare' RETURN count(n)"""
+_MARK_OWN = """MATCH (n:CueNode)-[r:CUE_TAGGED|CUE_TIMED]->(t:CueTag) WHERE r.own IS NULL WITH n, r, t LIMIT 5000
+SET r.own = any(i IN range(0, size(n.tags) - 1) WHERE n.tags[i] = t.name AND n.tag_origins[i] = 'user')
+RETURN count(r)"""
 _UNTITLED = """MATCH (n:CueNode) WHERE n.key > $after AND n.title IS NULL
 RETURN n.key, n.name, n.aliases, n.props ORDER BY n.key LIMIT 1000"""
 _SET_TITLES = "UNWIND $rows AS row MATCH (n:CueNode {key: row[0]}) SET n += row[1]"
@@ -70,6 +75,8 @@ def migrate(connection: Connection) -> None:
         mark_bare(connection)
     if 0 < version < TITLED:
         enter_titles(connection)
+    if 0 < version < OWNED:
+        mark_own(connection)
     if version < VERSION:
         _reached(connection, VERSION)
 
@@ -77,6 +84,12 @@ def migrate(connection: Connection) -> None:
 def mark_bare(connection: Connection) -> None:
     """Adds the mark `xbare` to nodes that have a name but no text, in a database of an earlier version."""
     while connection.writing(lambda tx: rows(tx, _MARK_BARE))[0][0]:
+        pass
+
+
+def mark_own(connection: Connection) -> None:
+    """Marks the tags that people gave, in a database that was written before they were listed apart."""
+    while connection.writing(lambda tx: rows(tx, _MARK_OWN))[0][0]:
         pass
 
 

@@ -4,9 +4,9 @@ Every label begins with `Cue`, every relationship type with `CUE_`, so a memory 
 
     (:CueNode)-[:CUE_EDGE]->(:CueNode)         `uid` is unique, `key` a number that is never reused
     (:CueNode)-[:CUE_MENTIONS]->(:CueNode)
-    (:CueNode)-[:CUE_TAGGED|CUE_TIMED]->(:CueTag)      labels and names are per partition; timed: temporal tags
+    (:CueNode)-[:CUE_TAGGED|CUE_TIMED]->(:CueTag)      per partition; timed: temporal tags; `own`: people gave it
     (:CueNode)-[:CUE_FILED]->(:CueBucket)
-    (:CueNode)-[:CUE_NAMED]->(:CueName)
+    (:CueNode)-[:CUE_NAMED]->(:CueName)       per partition
     (:CueNode)-[:CUE_KNOWN]->(:CueTopic)       titles of texts, and names of what they are about
     (:CueNode)-[:CUE_LINKS]->(:CueLink)
     (:CueFact)-[:CUE_SUBJECT|CUE_OBJECT]->(:CueNode)
@@ -115,7 +115,7 @@ TOPICS = (
 
 MIGRATIONS: tuple[Sequence[str], ...] = (
     _first(), FACTS, (), TIME, AHEAD, SORT_KEYS, RELATIONSHIPS, USES, DESCRIBED, (), BY_VALUE, POSITIONS, TITLES,
-    TOPICS,
+    TOPICS, (),
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

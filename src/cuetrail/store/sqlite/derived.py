@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cuetrail.model import UNKNOWN_WEIGHT
-from cuetrail.store.sqlite import rows
-from cuetrail.store.sqlite.schema import true_given, true_name_words, true_relation_words, true_topics
+from cuetrail.store.sqlite.schema import true_given, true_labels, true_name_words, true_relation_words, true_topics
 from cuetrail.text.normalise import names_of
 
 REPAIR = "run `cuetrail doctor --repair`"
@@ -25,8 +24,8 @@ Difference = tuple[str, str, str]
 def labels(db: sqlite3.Connection) -> Iterator[Difference]:
     """Yields how the tables that lead from tags and buckets to nodes differ from what the nodes say."""
     ids = {(what, name): label for label, what, name in db.execute("SELECT label, what, name FROM labels")}
-    true = ((ids.get((what, name), -1), key) for what, name, key in _true_labels(db))
-    if _sum(db.execute("SELECT label, key FROM node_labels")) != _sum(true):
+    true = ((ids.get((what, name), -1), key, int(by_rule)) for what, name, key, by_rule in true_labels(db))
+    if _sum(db.execute("SELECT label, key, automatic FROM node_labels")) != _sum(true):
         yield "labels", "the table of tags and buckets differs from the nodes", REPAIR
     if _sum(db.execute("SELECT part, name, nodes FROM given_tags")) != _sum(true_given(db)):
         yield "labels", "the count of given tags differs from the nodes", REPAIR
@@ -82,13 +81,6 @@ def _sum(table: Iterable[tuple[Any, ...]]) -> tuple[int, int]:
     return count, total
 
 
-def _true_labels(db: sqlite3.Connection) -> Iterator[tuple[str, str, int]]:
-    for key, packed in db.execute("SELECT key, labels FROM nodes WHERE labels IS NOT NULL"):
-        tags, buckets = rows.label_names(packed)
-        yield from (("t", tag, key) for tag in dict.fromkeys(tags))
-        yield from (("b", bucket, key) for bucket in dict.fromkeys(buckets))
-
-
 def _true_names(db: sqlite3.Connection) -> Iterator[tuple[str, int]]:
     query = "SELECT key, name, aliases FROM nodes WHERE name IS NOT NULL OR aliases IS NOT NULL"
     for key, name, aliases in db.execute(query):
@@ -130,9 +122,10 @@ def rebuild(db: sqlite3.Connection) -> None:
     db.executemany("INSERT INTO adjacency VALUES (?,?,?,?,?,?,?)", true)
     degrees = Counter((row[0], row[6]) for row in true)
     db.executemany("INSERT INTO degrees VALUES (?, ?, ?)", [(*place, n) for place, n in degrees.items()])
-    carried, tagged = list(_true_labels(db)), list(_true_edge_tags(db))
-    wanted = {(what, name) for what, name, _ in carried} | {("t", row[0]) for row in tagged}
+    carried, tagged = list(true_labels(db)), list(_true_edge_tags(db))
+    wanted = {(what, name) for what, name, *_ in carried} | {("t", row[0]) for row in tagged}
     db.executemany("INSERT OR IGNORE INTO labels (what, name) VALUES (?, ?)", sorted(wanted))
     ids = {(what, name): label for label, what, name in db.execute("SELECT label, what, name FROM labels")}
-    db.executemany("INSERT INTO node_labels VALUES (?, ?)", [(ids[what, name], key) for what, name, key in carried])
+    put = [(ids[what, name], key, by_rule) for what, name, key, by_rule in carried]
+    db.executemany("INSERT INTO node_labels VALUES (?, ?, ?)", put)
     db.executemany("INSERT INTO adjacency_tags VALUES (?,?,?,?,?,?)", [(ids["t", row[0]], *row[1:]) for row in tagged])

@@ -291,7 +291,7 @@ def _count_tags(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple
                 if tag.name not in staying:
                     names.setdefault(tag.name, []).append(atom.key)
     ids = label_ids(db, {("t", name) for name in added}, create=True)
-    put_carriers(db, {ids["t", name]: keys for name, keys in added.items()})
+    put_carriers(db, {ids["t", name]: keys for name, keys in added.items()}, automatic=True)
     ids = label_ids(db, {("t", name) for name in dropped})
     loose = [(label, key) for (_, name), label in ids.items() for key in dropped[name]]
     db.executemany("DELETE FROM node_labels WHERE label = ? AND key = ?", loose)

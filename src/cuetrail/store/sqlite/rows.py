@@ -184,6 +184,12 @@ def given_names(tags: Iterable[Tag], provenance: str) -> set[str]:
     return {tag.name for tag in tags if tag.origin in GIVEN} if provenance != "quarantine" else set()
 
 
+def own_label_names(packed: str | None) -> tuple[list[str], list[str]]:
+    """Returns the names of the tags that people gave and of the buckets in packed labels."""
+    tags, buckets = unpack_labels(packed)
+    return [tag.name for tag in tags if tag.origin == "user"], list(buckets)
+
+
 def packed_tags(packed: str) -> list[str]:
     """Returns the tags of packed labels as separate texts, for `unpack_tag`; equal tags have equal texts."""
     if packed[0] == "[":

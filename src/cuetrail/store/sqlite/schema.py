@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from cuetrail.errors import WrongVersion
-from cuetrail.store.sqlite.rows import given_names, row_sum, summed, unpack_labels, vector_sum
+from cuetrail.store.sqlite.rows import (
+    given_names,
+    label_names,
+    own_label_names,
+    row_sum,
+    summed,
+    unpack_labels,
+    vector_sum,
+)
 from cuetrail.text.normalise import topics_of, unique_terms, words_in_names
 
 WordRow = tuple[int, str, int, int]
@@ -398,9 +406,27 @@ def true_topics(db: sqlite3.Connection) -> Iterator[tuple[str, int]]:
         yield from ((norm, key) for norm in topics_of(json.loads(props)))
 
 
+def _origins(db: sqlite3.Connection) -> None:
+    """Adds to each tag of a node whether a rule gave it, so that people's tags are listed apart."""
+    if "automatic" not in {row[1] for row in db.execute("PRAGMA table_info(node_labels)")}:
+        db.execute("ALTER TABLE node_labels ADD COLUMN automatic INTEGER NOT NULL DEFAULT 0")
+    ids = dict(db.execute("SELECT name, label FROM labels WHERE what = 't'").fetchall())
+    found = ((ids[name], key) for _, name, key, automatic in true_labels(db) if automatic and name in ids)
+    db.executemany("UPDATE node_labels SET automatic = 1 WHERE label = ? AND key = ?", list(found))
+
+
+def true_labels(db: sqlite3.Connection) -> Iterator[tuple[str, str, int, bool]]:
+    """Yields the labels of every node as (what, name, key, whether a rule gave it), computed from the nodes."""
+    for key, packed in db.execute("SELECT key, labels FROM nodes WHERE labels IS NOT NULL"):
+        tags, buckets = label_names(packed)
+        own, _ = own_label_names(packed)
+        yield from (("t", name, key, name not in own) for name in dict.fromkeys(tags))
+        yield from (("b", bucket, key, False) for bucket in dict.fromkeys(buckets))
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _change_over, _dreams, _energy, _expiry, _facts, _core, _types, _time, _ahead, _time, _named,
-    _relations, _stated, _described, _by_value, _check_sums, _topics,
+    _relations, _stated, _described, _by_value, _check_sums, _topics, _origins,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from cuetrail.model import Stats
 from cuetrail.store.neo4j.connection import rows
@@ -12,11 +12,15 @@ from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.read.facts import most_used
 from cuetrail.store.neo4j.reader import BY_KIND, HAS_KEY, Reader, search_filter
 from cuetrail.store.neo4j.schema import VERSION
-from cuetrail.store.read import Labelled, Listed, PageRequest
+from cuetrail.store.read import LabelKind, Labelled, Listed, PageRequest
 from cuetrail.store.shared import listing
 from cuetrail.text.normalise import storable
 
-_LABELS = {"tag": "(t:CueTag)<-[:CUE_TAGGED|CUE_TIMED]-(:CueNode)", "bucket": "(t:CueBucket)<-[:CUE_FILED]-(:CueNode)"}
+_LABELS: dict[LabelKind, str] = {
+    "tag": "(t:CueTag)<-[r:CUE_TAGGED]-(:CueNode) WHERE r.own",
+    "automatic": "(t:CueTag)<-[r:CUE_TAGGED|CUE_TIMED]-(:CueNode) WHERE NOT r.own",
+    "bucket": "(t:CueBucket)<-[:CUE_FILED]-(:CueNode) WHERE true",
+}
 
 
 def page(reader: Reader, query: PageRequest) -> list[Listed]:
@@ -58,11 +62,11 @@ def _passing(query: PageRequest) -> tuple[str, dict[str, Any]]:
     return passing, given
 
 
-def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
+def labels(reader: Reader, what: LabelKind, prefix: str, limit: int) -> list[Labelled]:
     if not storable(prefix):
         return []
     cypher = (
-        f"MATCH {_LABELS[what]} WHERE t.part IN $parts AND t.name STARTS WITH $prefix"
+        f"MATCH {_LABELS[what]} AND t.part IN $parts AND t.name STARTS WITH $prefix"
         " RETURN t.name, count(*) AS nodes ORDER BY nodes DESC, t.name LIMIT $limit"
     )
     found = rows(reader.tx, cypher, parts=reader.parts, prefix=prefix, limit=max(limit, 0))
@@ -88,7 +92,8 @@ def stats(reader: Reader) -> Stats:
         vectors=count(f"{nodes} AND n.{vector_spaces.slot(held)} IS NOT NULL") if held else 0,
         tombstones=count("(n:CueTombstone) WHERE n.part IN $parts"),
         kinds=groups(nodes, "n.kind"),
-        tags=count("(t:CueTag) WHERE t.part IN $parts", "count(DISTINCT t.name)"),
+        tags=count(f"{_LABELS['tag']} AND t.part IN $parts", "count(DISTINCT t.name)"),
+        automatic_tags=count(f"{_LABELS['automatic']} AND t.part IN $parts", "count(DISTINCT t.name)"),
         buckets=groups("(b:CueBucket)<-[:CUE_FILED]-() WHERE b.part IN $parts", "b.name"),
         embedder=held.model if held else None,
         schema=VERSION,

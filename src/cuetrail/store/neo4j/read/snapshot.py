@@ -238,16 +238,17 @@ class Snapshot:
         self.epoch = epoch(tx)
         keys = [key for (key,) in rows(tx, f"{_ATOMS} RETURN n.key ORDER BY n.key", parts=reader.parts)]
         query = (
-            "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN n.key, n.id, n.part, n.source, n.tags, n.buckets,"
-            " n.seq, n.at, n.check, n.name, n.text"
+            "UNWIND $keys AS key MATCH (n:CueNode {key: key}) RETURN n.key, n.id, n.part, n.source, n.tags,"
+            " n.tag_origins, n.buckets, n.seq, n.at, n.check, n.name, n.text"
         )
         for some in chunks(keys):
             found = rows(tx, query, keys=some)
             names = reader.ids.names(RecordId(*row[:3]) for row in found)
-            for key, id_, _, source, tags, buckets, seq, at, check, name, text in found:
+            for key, id_, _, source, tags, origins, buckets, seq, at, check, name, text in found:
                 # The id an atom has in this scope is shown too, and its own checksum does not cover it.
                 seen = unsigned(check) ^ (0 if names[key] == id_ else _number(names[key]))
-                atom = AtomLabels(key, source, tags or [], buckets or [], seen)
+                own = [tag for tag, origin in zip(tags or (), origins or (), strict=True) if origin == "user"]
+                atom = AtomLabels(key, source, own, buckets or [], seen)
                 self._atoms.setdefault(source, []).append((atom, (seq, at, id_, key)))
                 self._said[key] = self._spool.put(AtomText(names[key], name, text))
 

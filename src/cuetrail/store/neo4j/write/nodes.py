@@ -133,7 +133,7 @@ _CREATE_NODES = "UNWIND $rows AS row CREATE (n:CueNode) SET n = row"
 _REPLACE_NODES = "UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) SET n += row"
 _TAGS = "UNWIND $rows AS row MERGE (t:CueTag {uid: row[0]}) ON CREATE SET t.part = $part, t.name = row[1]"
 _TAGGED = """UNWIND $rows AS row MATCH (n:CueNode {{key: row[0]}}) MATCH (t:CueTag {{uid: row[1]}})
-CREATE (n)-[:{kind} {{given: row[2]}}]->(t)"""
+CREATE (n)-[:{kind} {{given: row[2], own: row[3]}}]->(t)"""
 _BUCKETS = "UNWIND $rows AS row MERGE (t:CueBucket {uid: row[0]}) ON CREATE SET t.part = $part, t.name = row[1]"
 _FILED = """UNWIND $rows AS row MATCH (n:CueNode {key: row[0]}) MATCH (t:CueBucket {uid: row[1]})
 CREATE (n)-[:CUE_FILED]->(t)"""
@@ -264,13 +264,13 @@ def put_tags(state: WriteState, given: Iterable[tuple[int, bool, Sequence[Tag]]]
     """Connects nodes that have no tags yet to their tags, so that they are found by them. Nodes are given as (key,
     whether they are not quarantined, tags).
     """
-    tagged: dict[tuple[int, str], tuple[str, bool]] = {}
+    tagged: dict[tuple[int, str], tuple[str, bool, bool]] = {}
     for key, counts, tags in given:
         for tag in tags:
             kind = "CUE_TIMED" if tag.origin == "temporal" else "CUE_TAGGED"
-            tagged.setdefault((key, tag.name), (kind, counts and tag.origin in GIVEN))
+            tagged.setdefault((key, tag.name), (kind, counts and tag.origin in GIVEN, tag.origin == "user"))
     part = state.partition
     state.run(_TAGS, [[uid(part, name), name] for name in sorted({name for _, name in tagged})])
     for kind in ("CUE_TAGGED", "CUE_TIMED"):
-        pairs = [[key, uid(part, name), is_given] for (key, name), (as_, is_given) in tagged.items() if as_ == kind]
+        pairs = [[key, uid(part, name), *rest] for (key, name), (as_, *rest) in tagged.items() if as_ == kind]
         state.run(_TAGGED.format(kind=kind), pairs)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from cuetrail.model import STORYLINE_KINDS, Stats
-from cuetrail.store.read import Labelled, Listed, PageRequest
+from cuetrail.store.read import LabelKind, Labelled, Listed, PageRequest
 from cuetrail.store.shared import listing
 from cuetrail.store.sqlite.connection import marks, meta
 from cuetrail.store.sqlite.read.facts import most_used
@@ -94,15 +94,17 @@ def _unhidden(query: PageRequest) -> list[str]:
     return tests
 
 
-def labels(reader: Reader, what: Literal["tag", "bucket"], prefix: str, limit: int) -> list[Labelled]:
+def labels(reader: Reader, what: LabelKind, prefix: str, limit: int) -> list[Labelled]:
     if not storable(prefix):
         return []
     seen = "" if reader.all else f" JOIN nodes n ON n.key = x.key AND {reader.among('n.part')}"
     query = (
         f"SELECT l.name, count(*) AS nodes FROM labels l JOIN node_labels x ON x.label = l.label{seen}"
-        " WHERE l.what = ? AND l.name >= ? AND l.name < ? GROUP BY l.label ORDER BY nodes DESC, l.name LIMIT ?"
+        " WHERE l.what = ? AND x.automatic = ? AND l.name >= ? AND l.name < ?"
+        " GROUP BY l.label ORDER BY nodes DESC, l.name LIMIT ?"
     )
-    given = (what[0], prefix, prefix + "\U0010ffff", max(limit, 0))
+    kind = "b" if what == "bucket" else "t"
+    given = (kind, what == "automatic", prefix, prefix + "\U0010ffff", max(limit, 0))
     return [Labelled(*row) for row in reader.db.execute(query, given)]
 
 
@@ -118,7 +120,7 @@ def stats(reader: Reader) -> Stats:
     space = meta(reader.db, "vector_space")
     labels = "FROM labels l JOIN node_labels x ON x.label = l.label JOIN nodes n ON n.key = x.key"
     vectors = f"SELECT count(*) FROM vectors v JOIN nodes n ON n.key = v.key WHERE {seen}"
-    tags = f"SELECT count(DISTINCT l.label) {labels} WHERE l.what = 't' AND {seen}"
+    tags = f"SELECT count(DISTINCT l.label) {labels} WHERE l.what = 't' AND x.automatic = ? AND {seen}"
     return Stats(
         nodes=count("nodes"),
         edges=count("edges"),
@@ -128,7 +130,8 @@ def stats(reader: Reader) -> Stats:
         vectors=reader.db.execute(vectors).fetchone()[0],
         tombstones=count("tombstones"),
         kinds=groups(f"SELECT kind, count(*) FROM nodes WHERE {reader.among()} GROUP BY kind ORDER BY kind"),
-        tags=reader.db.execute(tags).fetchone()[0],
+        tags=reader.db.execute(tags, (False,)).fetchone()[0],
+        automatic_tags=reader.db.execute(tags, (True,)).fetchone()[0],
         buckets=groups(
             f"SELECT l.name, count(*) {labels} WHERE l.what = 'b' AND {seen} GROUP BY l.name ORDER BY l.name"
         ),

@@ -62,11 +62,11 @@ class Snapshot:
             here = "n.source IS NULL" if path is None else f"n.source IN ({marks(len(sources))})"
             query = f"SELECT n.key, n.labels, n.check_sum {_ATOMS} AND {self._seen} AND {here} {order}"
             cursor = self.db.execute(query, sources)
-            last, (tags, buckets) = None, rows.label_names(None)
+            last, (tags, buckets) = None, rows.own_label_names(None)
             while some := cursor.fetchmany(CHUNK):
                 for key, labels, check_sum in some:
                     if labels != last:
-                        last, (tags, buckets) = labels, rows.label_names(labels)
+                        last, (tags, buckets) = labels, rows.own_label_names(labels)
                     check = unsigned(check_sum)
                     if key in renamed:
                         check ^= _number(renamed[key][1])

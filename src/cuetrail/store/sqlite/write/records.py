@@ -88,15 +88,16 @@ def _numbered(db: sqlite3.Connection, labels: Collection[Label]) -> dict[Label, 
     }
 
 
-def put_carriers(db: sqlite3.Connection, carriers: Mapping[int, Sequence[int]]) -> None:
+def put_carriers(db: sqlite3.Connection, carriers: Mapping[int, Sequence[int]], automatic: bool = False) -> None:
     """Stores which nodes have which labels: `carriers` maps the number of a label to keys of nodes.
 
-    This is one statement with each pair as one number, because passing pairs takes twice as long.
+    `automatic`: a rule gave them. A pair that is stored stays as it is. This is one statement with each pair as one
+    number, because passing pairs takes twice as long.
     """
     above = 1 + max((key for keys in carriers.values() for key in keys), default=0)
     pairs = [label * above + key for label in sorted(carriers) for key in sorted(carriers[label])]
-    query = "INSERT OR IGNORE INTO node_labels SELECT value / ?2, value % ?2 FROM json_each(?1)"
-    db.execute(query, (str(pairs), above))
+    query = "INSERT OR IGNORE INTO node_labels SELECT value / ?2, value % ?2, ?3 FROM json_each(?1)"
+    db.execute(query, (str(pairs), above, automatic))
 
 
 def collect_labels(db: sqlite3.Connection, labels: Iterable[int]) -> None:
@@ -559,19 +560,22 @@ class Nodes:
 
     def _put_labels(self, nodes: Sequence[Node], keys: Mapping[str, int]) -> None:
         """Adds nodes to the tables that lead from labels to nodes, in the order of these tables."""
-        tags, buckets, given = (defaultdict[str, list[int]](list) for _ in range(3))
+        own, automatic, buckets, given = (defaultdict[str, list[int]](list) for _ in range(4))
         for node in nodes:
             key = keys[node.id]
             counts = node.provenance != "quarantine"
             for tag in node.tag_details:
-                tags[tag.name].append(key)
+                (own if tag.origin == "user" else automatic)[tag.name].append(key)
                 if counts and tag.origin in GIVEN:
                     given[tag.name].append(key)
             for bucket in node.buckets:
                 buckets[bucket].append(key)
-        carriers = {(what, name): some for what, found in (("t", tags), ("b", buckets)) for name, some in found.items()}
-        ids = label_ids(self.db, carriers.keys(), create=True)
+        carriers = {(what, name): some for what, found in (("t", own), ("b", buckets)) for name, some in found.items()}
+        by_rule = {("t", name): some for name, some in automatic.items()}
+        ids = label_ids(self.db, carriers.keys() | by_rule.keys(), create=True)
+        # A tag that a person gave as well is the person's: it is put first.
         put_carriers(self.db, {ids[label]: some for label, some in carriers.items()})
+        put_carriers(self.db, {ids[label]: some for label, some in by_rule.items()}, automatic=True)
         count_given(self.db, {(self.state.partition, name): len(set(some)) for name, some in given.items()})
 
     def _drop_labels(self, keys: Sequence[int]) -> None:

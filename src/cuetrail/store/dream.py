@@ -34,7 +34,7 @@ DREAM_KINDS = ("episode", *STORYLINE_KINDS)
 """Kinds of nodes that only dreams make. Texts do not mention them by name."""
 
 DREAM_PROPS = ("summary", "keywords", KNOWN_AS)
-"""The properties that dreams give: two to the source nodes of files, and to texts the names that others use for them."""
+"""The properties that dreams give: two to source nodes of files, and to texts the names that others use for them."""
 
 NOTHING = -1
 """Stands for "no change processed yet" where a `Mark` holds the number of a change."""

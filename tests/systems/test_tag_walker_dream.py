@@ -103,7 +103,9 @@ def test_a_second_dream_reads_only_what_changed(filled: Memory) -> None:
 def test_every_pass_is_reported_by_name(filled: Memory) -> None:
     report = filled.dream()
     assert [one.name for one in report.passes] == PASSES
-    assert all(one.read > 0 and one.wrote > 0 and one.seconds > 0 for one in report.passes[:6])
+    # No text here may be called by another name than it begins with.
+    busy = [one for one in report.passes[:7] if one.name != "known_as"]
+    assert all(one.read > 0 and one.wrote > 0 and one.seconds > 0 for one in busy)
 
 
 def test_progress_is_shown(filled: Memory) -> None:

@@ -17,7 +17,19 @@ from cuetrail.dream.passes import mentions as mentions_pass
 from cuetrail.model import Node
 from tests.dream.tools import MINUTE, MONDAY, edges, episodes, exported, idle, mentions
 
-WORDS = ("Ada", "Babbage", "the brass wheels", "radio", "engine", "Grace Hopper", "asked", "saw", "and", "silent relay")
+WORDS = (
+    "Ada",
+    "Grace Brewster Hopper was born.",
+    "Babbage",
+    "the brass wheels",
+    "radio",
+    "engine",
+    "Grace Hopper",
+    "asked",
+    "saw",
+    "and",
+    "silent relay",
+)
 NAMES = ("Ada", "Babbage", "Grace Hopper", "Radio", "Engine")
 
 Step = Callable[[Memory], object]
@@ -59,7 +71,9 @@ steps = st.one_of(
     st.builds(setting_aside, st.one_of(atoms, people), st.booleans()),
     st.builds(reading, st.sampled_from(("one.md", "two.md")), st.lists(texts, max_size=3), st.integers(0, 60)),
 )
-dreams = st.sampled_from([(), ("infection",), ("auto_tags",), ("mentions", "cooccurrence"), ("episodes",)])
+dreams = st.sampled_from(
+    [(), ("infection",), ("auto_tags",), ("mentions", "cooccurrence"), ("episodes",), ("known_as",)]
+)
 
 
 def state(memory: Memory) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from cuetrail.store.dream import Atom, Entry, Mark, Named, Slice, Writes
 from cuetrail.store.ports import Store
 from cuetrail.store.read import edges_by_id
 from cuetrail.store.write import Progress
-from cuetrail.text.normalise import snippet
+from cuetrail.text.normalise import KNOWN_AS, snippet
 
 # Atoms per transaction. One takes a fraction of a second; other writers wait for it, and an interruption loses it.
 BATCH = 8_000
@@ -171,7 +171,7 @@ def _describe_changes(context: DreamContext, writes: Writes) -> Iterator[str]:
     def describe(id_: str) -> str:
         return _describe(id_, (nodes[id_].name or nodes[id_].text) if id_ in nodes else "")
 
-    yield from (f"+ {_describe(node.id, node.name or node.text)} ({_kind_and_counts(node)})" for node in batch.nodes)
+    yield from (_describe_node(node) for node in batch.nodes)
     yield from (f"+ {describe(e.src)} {e.kind} {describe(e.dst)} ({e.weight})" for e in batch.edges[:SHOWN])
     yield from (f"+ {describe(source)} names {describe(node)}" for source, node in mentions)
     yield from (f"- {describe(id_)}" for id_ in batch.remove_nodes[:SHOWN])
@@ -187,6 +187,13 @@ def _describe_changes(context: DreamContext, writes: Writes) -> Iterator[str]:
         + (" into the archive" if life.state == "archived" != was.life.state else "")
         for was, life in writes.lives
     )
+
+
+def _describe_node(node: Node) -> str:
+    about = _describe(node.id, node.name or node.text)
+    if node.kind == "atom":
+        return f"~ {about} known as {', '.join(map(str, node.props.get(KNOWN_AS, ()))) or 'nothing else'}"
+    return f"+ {about} ({_kind_and_counts(node)})"
 
 
 def _kind_and_counts(node: Node) -> str:

@@ -1,6 +1,6 @@
 """A dream: runs the passes one after another in each partition of a user. READ FIRST in this folder.
 
-    temporal -> auto_tags -> infection -> mentions -> cooccurrence -> episodes
+    temporal -> auto_tags -> infection -> mentions -> known_as -> cooccurrence -> episodes
     -> consolidation -> storylines -> macros -> decay -> note_expiry -> facts, then the mirrors
 
 A pass is a plain function, DreamContext -> PassReport. It reads the changes since its last run. Its transactions also
@@ -25,6 +25,7 @@ from cuetrail.dream.passes import (
     cooccurrence,
     decay,
     episodes,
+    known_as,
     mentions,
     storylines,
     tag_propagation,
@@ -46,6 +47,7 @@ PASSES: tuple[Pass, ...] = (
     auto_tags.auto_tags,
     tag_propagation.infection,
     mentions.mentions,
+    known_as.known_as,
     cooccurrence.cooccurrence,
     episodes.episodes,
     consolidation.consolidation,

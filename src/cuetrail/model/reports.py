@@ -39,8 +39,8 @@ class IngestReport:
 
 
 PASS_NAMES = (
-    "temporal", "auto_tags", "infection", "mentions", "cooccurrence", "episodes", "consolidation", "storylines",
-    "macros", "decay", "note_expiry", "facts", "mirror",
+    "temporal", "auto_tags", "infection", "mentions", "known_as", "cooccurrence", "episodes", "consolidation",
+    "storylines", "macros", "decay", "note_expiry", "facts", "mirror",
 )  # fmt: skip
 """The names of the passes of a dream, in the order they run."""
 

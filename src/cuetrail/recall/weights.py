@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cuetrail.model import FieldWeights, Node
+from cuetrail.text.normalise import has_topics
 
 if TYPE_CHECKING:
     from cuetrail.recall.stage_types import Anchor
@@ -87,8 +88,8 @@ def kinds_of(nodes: Iterable[Node]) -> Kinds:
 
 
 def is_named(node: Node) -> bool:
-    """True if a node has a name, or has no source and the property `about` (the names that its text is about)."""
-    return node.name is not None or (node.source is None and "about" in node.props)
+    """True if a node has a name, or has no source and a property with the names that its text is known by."""
+    return node.name is not None or (node.source is None and has_topics(node.props))
 
 
 def is_bare(node: Node) -> bool:
@@ -109,6 +110,10 @@ FIELDS = FieldWeights(title=0.5, heading=0.25, body=1.0)
 """What a word counts in titles and names, in the headings above a passage, and in its text. Names are part of the text
 too. Titles that count more win over the passage that answers a question; a cue that is a title has a rule of its own.
 """
+
+
+BODY = FieldWeights()
+"""Texts and names alone: labels, which a dream may have given, double no score."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import partial
 from operator import itemgetter
@@ -24,7 +24,7 @@ from cuetrail.model import STORYLINE_KINDS, Edge, Fact, Life, Mention, Node, Sco
 from cuetrail.model.ids import ledger_hash
 from cuetrail.store.read import Record
 from cuetrail.store.write import Batch
-from cuetrail.text.normalise import is_findable
+from cuetrail.text.normalise import KNOWN_AS, is_findable
 
 T = TypeVar("T")
 Runs = list[tuple[int, int]]
@@ -33,8 +33,8 @@ Runs = list[tuple[int, int]]
 DREAM_KINDS = ("episode", *STORYLINE_KINDS)
 """Kinds of nodes that only dreams make. Texts do not mention them by name."""
 
-DREAM_PROPS = ("summary", "keywords")
-"""The properties that dreams give to the source nodes of files."""
+DREAM_PROPS = ("summary", "keywords", KNOWN_AS)
+"""The properties that dreams give: two to source nodes of files, and to texts the names that others use for them."""
 
 NOTHING = -1
 """Stands for "no change processed yet" where a `Mark` holds the number of a change."""
@@ -55,6 +55,8 @@ class Book(IntEnum):
     TIMELINE = 8  # atom, its time, number of its episode or 0
     CHANGED_TIME = 9  # number of the episode that atoms left or 0, time at which atoms were added or removed
     CHANGED_MENTION = 10  # atom, node that it newly names or no longer names
+    NAME_FORMS = 11  # atom, hash of a name that others may use for it, whether it is known by that name anyway
+    NAME_USES = 12  # atom, hash of a name that its text contains and another may be called by
     UNPLACED = 20  # source in no storyline yet, node it names, the source's time, 1 if several storylines fit equally
     STALE_STORY = 21  # source, node it no longer names; or number of a storyline whose summary is to be rewritten, 0
     PLACED = 22  # source, number of its storyline, anchor of that, the source's time
@@ -165,15 +167,25 @@ class Writes:
 
     `relabelled` are atoms with their new tags; those that changed since they were read are skipped, and the next dream
     reads them again. `lives` are nodes with their new usage records; nodes used since they were read are skipped.
+    Nodes of the batch whose atom in `unchanged` changed since it was read are skipped, too.
     """
 
     mark: Mark | None = None
     relabelled: list[tuple[Atom, tuple[Tag, ...]]] = field(default_factory=list)
     batch: Batch = field(default_factory=Batch)
+    unchanged: list[Atom] = field(default_factory=list)
     remove_mentions: list[tuple[str, str]] = field(default_factory=list)
     lives: list[tuple[Living, Life]] = field(default_factory=list)
     drop: list[tuple[Book, Entry]] = field(default_factory=list)
     put: list[tuple[Book, Entry]] = field(default_factory=list)
+
+    def batch_without(self, changed: Collection[str]) -> Batch:
+        """Returns the batch without the nodes with these ids."""
+        if not changed:
+            return self.batch
+        nodes = [node for node in self.batch.nodes if node.id not in changed]
+        vectors = {id_: vector for id_, vector in self.batch.vectors.items() if id_ not in changed}
+        return replace(self.batch, nodes=nodes, vectors=vectors)
 
 
 class Saved(NamedTuple):

@@ -23,6 +23,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from cuetrail.model import Claim, Direction, Edge, Neighbourhood, Scope, Where
 
+DREAMT = "dream:"
+"""The `via` of an edge that a dream made begins with this."""
+
 
 @dataclass(frozen=True, slots=True)
 class EdgeFilter:
@@ -30,6 +33,7 @@ class EdgeFilter:
 
     A minimum or maximum rejects edges that lack the number. `types` and `exclude_types` are in lower case; a type that
     is in both is rejected. `at` rejects edges that are not valid at that time. `stated` rejects edges that a rule made.
+    `undreamt` rejects edges that a dream made.
     """
 
     kinds: tuple[str, ...] = ()
@@ -41,6 +45,7 @@ class EdgeFilter:
     max_proximity: int | None = None
     at: int | None = None
     stated: bool = False
+    undreamt: bool = False
 
     def passes(self, edge: Edge) -> bool:
         """True if an edge passes all filters."""
@@ -54,6 +59,7 @@ class EdgeFilter:
             and (self.at is None or edge.valid_from is None or edge.valid_from <= self.at)
             and (self.at is None or edge.valid_until is None or self.at < edge.valid_until)
             and (not self.stated or edge.via is None)
+            and (not self.undreamt or not (edge.via or "").startswith(DREAMT))
         )
 
 

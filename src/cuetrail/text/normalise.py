@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 MOST_TOPICS, LONGEST_TOPIC = 8, 200
+ABOUT, KNOWN_AS = "about", "known_as"
+"""The properties with the names that a text is known by: those it begins with, and others that a dream found."""
 _SPACE = re.compile(r"\s+")
 _ASCII_JUNK = re.compile(r"[^A-Za-z0-9\s]+")
 # Scripts written without spaces. Each character counts as a word, so that any part of a sentence can be found.
@@ -153,15 +155,19 @@ def _norm_names(*names: str) -> frozenset[str]:
 
 
 def topic_names(props: Mapping[str, Any]) -> list[str]:
-    """Returns the names that a text is about, from its property `about`: at most MOST_TOPICS, none too long."""
-    about = props.get("about")
-    if not isinstance(about, list):
-        return []
-    return [name for name in about[:MOST_TOPICS] if isinstance(name, str) and len(name) <= LONGEST_TOPIC]
+    """Returns what a text is known by: the names in its properties `about` and `known_as`."""
+    lists = [value for key in (ABOUT, KNOWN_AS) if isinstance(value := props.get(key), list)]
+    names = [name for some in lists for name in some[:MOST_TOPICS]]
+    return [name for name in names if isinstance(name, str) and len(name) <= LONGEST_TOPIC]
+
+
+def has_topics(props: Mapping[str, Any]) -> bool:
+    """True if a text may be known by names of its own."""
+    return ABOUT in props or KNOWN_AS in props
 
 
 def topics_of(props: Mapping[str, Any]) -> frozenset[str]:
-    """Returns the names that a text is about (property `about`), normalised, each also without a leading "the"."""
+    """Returns what a text is known by, normalised, also without "the"."""
     norms = _norm_names(*topic_names(props))
     return norms | frozenset(short for norm in norms if (short := norm.removeprefix("the ")))
 

@@ -10,6 +10,10 @@ r"""The title of a text, and the names of whom or what its first sentence is abo
 ['John Davison Lund', 'John Lund', 'Jo Lund']
 >>> [subjects_of(text) for text in ("It was late.", "Buy milk for Ann.", "Hi!", "In May Ann came.", "I am a baker.")]
 [[], [], [], [], []]
+>>> other_names_of('Richard Ray "Rick" Lund is an actor. He sings.')
+['Richard Ray Lund', 'Rick Lund', 'Ray Lund', 'Richard Lund', 'Richard R. Lund']
+>>> other_names_of("Kites or Gliders is a 1924 film."), other_names_of("The Kite Makers (KMU) were founded in 1924.")
+(['Kites or Gliders', 'Kites', 'Gliders'], ['Kite Makers', 'KMU'])
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from cuetrail.text.normalise import KNOWN_AS
 from cuetrail.text.word_lists import ABBREVIATIONS, CALENDAR_WORDS, FUNCTION_WORDS, HONORIFICS, NAME_OPENERS, NO_SUBJECT
 
 MOST_TITLE_CHARS, MOST_TITLE_WORDS = 100, 14
@@ -57,6 +62,28 @@ _NO_SUBJECTS = (NO_SUBJECT | FUNCTION_WORDS | CALENDAR_WORDS) - NAME_OPENERS - H
 _PREPOSITIONS = frozenset(
     {"after", "as", "at", "before", "by", "during", "for", "from", "if", "in", "on", "since", "when", "while", "with"}
 )
+# Where the name at the beginning of a sentence ends at the latest. A full stop behind an initial does not end it.
+_NAME_END = re.compile(
+    r"\s*\(|[,;:]\s|\s[–—]\s|(?<=[a-z]{3})\.\s|\s(?:is|was|are|were|has|had|refers?|began|became|served|stars?|plays?)\s"
+)
+_NICKNAME = re.compile(r"\s[\"“]([^\W\d_][\w.-]+)[\"”](?=\s)")
+_CALLED = re.compile(
+    r"\b(?:known|called|named|nicknamed|styled|spelled|spelt|abbreviated|formerly|née)"
+    r"(?: (?:also|as|better|by|commonly|her|his|its|known|mostly|name|pen|professionally|ring|simply|stage|the))*"
+    r" (?=[\"“A-Z])"
+)
+_ACRONYM = re.compile(r"\(([A-Z][A-Z&]{2,6})[,;)]")
+_LEGAL_FORM = re.compile(r",? (?:Inc|Ltd|LLC|L\.P|PLC|Corp|Corporation|Company|Co|F\.C|FC|Football Club|Limited)\.?$")
+# Texts about a person have one of these words near their beginning.
+_OF_PERSON = re.compile(r"\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er|born)\b")
+_PARTICLES = _INNER - {"&", "and", "at", "for", "in", "of", "on", "the", "to", "a"} | {"ben", "bin", "ibn", "mac"}
+_RANKS = HONORIFICS | frozenset(
+    {"archduchess", "archduke", "baron", "captain", "colonel", "count", "countess", "dame", "duchess", "duke",
+     "emperor", "empress", "general", "king", "lady", "lieutenant", "lord", "major", "prince", "princess", "queen",
+     "rev", "saint", "st"}
+)  # fmt: skip
+_GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
+MOST_OTHER_NAMES, MOST_PERSON_WORDS = 12, 5
 _NO_VERBS = FUNCTION_WORDS - {"has", "had", "have", "can", "could", "will", "would", "did", "does", "do"}
 
 
@@ -79,9 +106,10 @@ def topics_in(text: str, title: object = None) -> dict[str, Any]:
 
 
 def without_topics_in(props: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Returns the properties without those that were read from this text."""
+    """Returns the properties without those that were read from this text, and without the names others use for it."""
     read = topics_in(text, props.get("title"))
-    return {key: value for key, value in props.items() if key not in read or value != read[key]}
+    kept = {key: value for key, value in props.items() if key not in read or value != read[key]}
+    return {key: value for key, value in kept.items() if key != KNOWN_AS}
 
 
 def title_of(text: str) -> str:
@@ -150,6 +178,63 @@ def subjects_of(text: str) -> list[str]:
         nick = _QUOTED.match(line, known.end())
         names.append(nick[1] if nick else _leading_name(line[known.end() :])[0])
     return list(dict.fromkeys(one for one in names if len(one) > 1))
+
+
+def other_names_of(text: str) -> list[str]:
+    """Returns names by which other texts may call whom or what a text is about, all made of words of its first
+    sentence. Many of them nobody uses, so each needs a text that does.
+
+    They are the name that it begins with, also without rank or legal form; shorter names of a person, with a nickname
+    or initials; both sides of an "or"; acronyms, and what it is "called".
+    """
+    line = _first_line(text)
+    end = _NAME_END.search(line)
+    name = line[: end.start()].strip(" *_") if end else ""
+    nicknames = _NICKNAME.findall(f"{name} ")
+    words = _NICKNAME.sub("", f"{name} ").strip(' "“”').split()
+    found: list[str] = []
+    if 0 < len(words) <= MOST_SUBJECT_WORDS:
+        full = words[1:] if words[0] in ("The", "A", "An") else words
+        found += [" ".join(full), _LEGAL_FORM.sub("", " ".join(full)), *" ".join(full).split(" or ")]
+        found += _shorter_names(full, nicknames) if _OF_PERSON.search(text[: 2 * MOST_CHARS]) else []
+    for called in _CALLED.finditer(line):
+        quoted = _QUOTED.match(line, called.end())
+        found.append(quoted[1] if quoted else _leading_name(line[called.end() :])[0])
+    found += _ACRONYM.findall(line)
+    names = dict.fromkeys(one.strip(' ,.()"“”') for one in found)
+    return [one for one in names if _may_be_called(one)][:MOST_OTHER_NAMES]
+
+
+def _shorter_names(words: list[str], nicknames: list[str]) -> list[str]:
+    """Returns the forms of a person's name: without rank, with a nickname, with fewer first names, with initials."""
+    first = next((at for at, word in enumerate(words) if word.rstrip(".").casefold() not in _RANKS), len(words))
+    last = len(words) - (words[-1].strip(".,").casefold() in _GENERATIONS if words else 0)
+    names = words[first:last]
+    if not 1 < len(names) <= MOST_PERSON_WORDS or not all(word[0].isupper() or word in _PARTICLES for word in names):
+        return []
+    given, family = [word for word in names[1:-1] if word[0].isupper()], names[-1]
+    found = [" ".join(names), *(f"{nickname} {family}" for nickname in nicknames)]
+    # An initial, or a number as in "George VI", begins no name.
+    found += [" ".join(names[at:]) for at in range(1, len(names) - 1) if len(names[at]) > 2 and names[at][-1] != "."]
+    if len(names) > 2:
+        initials = " ".join(f"{word[0]}." for word in given)
+        found += [f"{names[0]} {family}", *([f"{names[0]} {initials} {family}"] if initials else [])]
+    return found
+
+
+def _may_be_called(name: str) -> bool:
+    """True if somebody may be called so: a name begins and ends with a capital or a number, and is no date."""
+    words = name.split()
+    if not words or len(words) > MOST_SUBJECT_WORDS or any(word.casefold() in CALENDAR_WORDS for word in words):
+        return False
+    if not all(word[0].isupper() or word[0].isdigit() for word in (words[0], words[-1])):
+        return False
+    first = words[0].casefold()
+    return (
+        first not in _NO_SUBJECTS and len(name) > 2 and not name.isdigit()
+        if len(words) == 1
+        else (first not in _PREPOSITIONS or len(words) > 3)
+    )
 
 
 def _first_line(text: str) -> str:

@@ -440,3 +440,17 @@ def test_notes_whose_time_is_over_are_told_and_can_be_removed(store: Store) -> N
     dreaming.save(writes)
     assert dreaming.expired_notes(9, 10) == ["late"]
     assert store.stats(ANN).notes == 2
+
+
+def test_a_node_that_changed_since_it_was_read_is_left_as_it_is(store: Store) -> None:
+    atoms(store, ANN, "a", "b", "c")
+    dreaming = store.dream_pass(ANN, "p")
+    some = dreaming.slice("1", 9)
+    assert some is not None
+    store.write(ANN, Batch(nodes=[Node("a", text="edited")]))
+    store.forget(ANN, ["c"], 1)
+    found = [Node(atom.id, text=atom.text, props={"found": 1}) for atom in some.atoms]
+    dreaming.save(Writes(mark=some.mark, batch=Batch(nodes=found), unchanged=list(some.atoms)))
+    assert {id_: (node.text, dict(node.props)) for id_, node in store.get(ANN, ["a", "b", "c"]).items()} == {
+        "a": ("edited", {}), "b": ("text b", {"found": 1})
+    }  # fmt: skip

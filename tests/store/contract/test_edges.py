@@ -52,7 +52,7 @@ def graph(seed: int, nodes: int = 14, edges: int = 34) -> tuple[list[Node], list
             proximity=chance.choice([None, 2, 4]),
             valid_from=chance.choice([None, 5, 50]),
             valid_until=chance.choice([None, 8, 100]),
-            via=chance.choice([None, None, "name:rule"]),
+            via=chance.choice([None, None, "name:rule", "dream:pass"]),
         )
         for n in range(edges)
     ]
@@ -67,6 +67,7 @@ def ties(chance: random.Random) -> EdgeFilter:
         min_attitude=chance.choice([None, 2]),
         max_proximity=chance.choice([None, 3]),
         stated=chance.random() < 0.3,
+        undreamt=chance.random() < 0.3,
         at=chance.choice([None, 20]),
     )
 

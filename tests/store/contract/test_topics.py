@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC
+
+from cuetrail.dream import RULE, DreamContext, dream
 from cuetrail.model import Node, Scope
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
@@ -40,3 +43,16 @@ def test_a_property_about_of_another_form_is_no_topic(store: Store) -> None:
         ME, Batch(nodes=[Node("a", text="x", props={"about": "Oslo"}), Node("b", props={"about": [7, ["Oslo"]]})])
     )
     assert store.named(ME, ["oslo", "7"], by="topic") == {}
+
+
+def test_a_dream_adds_the_names_that_other_texts_use(store: Store) -> None:
+    lund = Node("lund", text="Ann Bea Lund (born 1960) is a baker.", props={"about": ["Ann Bea Lund"]})
+    store.write(ME, Batch(nodes=[lund, Node("shop", text="A shop that Bea Lund opened.")]))
+    store.write(YOU, Batch(nodes=[Node("yours", text="Bea Lund (born 1971) is a sailor.")]))
+    dream(DreamContext(store, ME, 1, UTC, RULE))
+    assert store.named(ME, ["bea lund", "ann lund"], by="topic") == {"bea lund": ["lund"]}
+    assert store.get(ME, ["lund"])["lund"].props == {"about": ["Ann Bea Lund"], "known_as": ["Bea Lund"]}
+    store.forget(ME, ["shop"], 2)
+    dream(DreamContext(store, ME, 3, UTC, RULE))
+    assert store.named(ME, ["bea lund", "ann bea lund"], by="topic") == {"ann bea lund": ["lund"]}
+    assert store.doctor(repair=False, progress=None) == []

@@ -31,6 +31,7 @@ const DOES: Record<string, string> = {
   auto_tags: "tags of names and phrases",
   infection: "tags that texts name",
   mentions: "edges to what is named",
+  known_as: "names that others use for a text",
   cooccurrence: "edges between names",
   episodes: "what happened in one sitting",
   consolidation: "summaries of files",

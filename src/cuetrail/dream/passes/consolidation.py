@@ -17,7 +17,7 @@ from cuetrail.store.dream import DREAM_PROPS, Book, Entry, Slice, Writes
 
 NAME = "consolidation"
 VERSION = "1"
-SUMMARY, KEYWORDS = DREAM_PROPS
+SUMMARY, KEYWORDS = DREAM_PROPS[:2]
 # Sources of one transaction.
 BATCH = 200
 

@@ -17,7 +17,7 @@ from cuetrail.model import FieldWeights, Node, SearchHit, TextQuery, Where
 from cuetrail.model.records import searched_title
 from cuetrail.recall.query import Span, asks_for_anything, only_asks, possible_topics, read_dates, without_answer_form
 from cuetrail.recall.stage_types import Anchor, Anchored, RecallContext
-from cuetrail.recall.weights import Fusion, Trail
+from cuetrail.recall.weights import BODY, Fusion, Trail
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.read import PageRequest
 from cuetrail.store.vector_space import QueryVector
@@ -264,7 +264,8 @@ def _query_name(
     context: RecallContext, run: WordRun, ids: list[str], where: Where, nodes: dict[str, Node]
 ) -> QueryName:
     """Returns a name of the cue with its rarity. Adds nodes whose text contains the name to the argument `nodes`."""
-    found = context.store.text(context.scope, TextQuery("", (run.norm,)), MOST_MENTIONING, where, nodes=True)
+    query = TextQuery("", (run.norm,), fields=BODY)
+    found = context.store.text(context.scope, query, MOST_MENTIONING, where, nodes=True)
     nodes |= {one.id: one.node for one in found if one.node is not None}
     confidence = 1.0 if run.capital else LOWER_CASE_CONFIDENCE
     return QueryName(run.norm, tuple(ids), _rarity(len(found)), confidence)

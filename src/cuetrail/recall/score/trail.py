@@ -28,7 +28,7 @@ from cuetrail.model.records import TITLE
 from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, is_title, redundant_titles
 from cuetrail.recall.spread.trail import TrailCandidates, query_coverage
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
-from cuetrail.recall.weights import Trail, Weights, is_bare, is_in_note
+from cuetrail.recall.weights import BODY, Trail, Weights, is_bare, is_in_note
 from cuetrail.text.names import fold, fold_padded, speaker_in
 from cuetrail.text.word_lists import FUNCTION_WORDS
 
@@ -271,7 +271,7 @@ def _unseen(context: RecallContext, words: Sequence[str]) -> set[str]:
     for _ in range(MOST_LOOKS):
         if not left:
             break
-        found = context.store.text(context.scope, TextQuery(" ".join(left)), LOOKED_AT, where, nodes=True)
+        found = context.store.text(context.scope, TextQuery(" ".join(left), fields=BODY), LOOKED_AT, where, nodes=True)
         nodes = {one.id: one.node for one in found if one.node is not None}
         seen = query_coverage(" ".join(left), nodes)
         known = {seen.words[term] for terms in seen.terms.values() for term in terms}

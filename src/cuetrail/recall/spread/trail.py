@@ -26,7 +26,7 @@ from cuetrail.recall.anchor.hybrid_search import (
     term_coverage,
 )
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext
-from cuetrail.recall.weights import Trail, Weights, is_bare, kinds_of
+from cuetrail.recall.weights import BODY, Trail, Weights, is_bare, kinds_of
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.read import HeldAt
 from cuetrail.text.names import (
@@ -43,8 +43,6 @@ from cuetrail.text.normalise import topic_names
 
 # How many edges of each start are followed, strongest first, and how many facts, most certain first.
 EDGES, FACTS = 30, 10
-# The `via` of an edge that a dream made begins with this.
-DREAMT = "dream:"
 # A node with more edges is a hub; an edge to it carries less.
 HUB = 10
 # How many nodes that share tags with a start, but no word with the cue, become candidates.
@@ -260,9 +258,8 @@ def _edge_ties(context: RecallContext, _nodes: Mapping[str, Node], starts: Seque
 
     Edges that a dream made are left out: most follow from names in a text, which are ties themselves.
     """
-    query = StepQuery(tuple(starts), EDGES, "both", EdgeFilter(), context.cue.where)
-    steps_of = context.store.steps(context.scope, query).items()
-    found = {id_: [step for step in some if not (step.edge.via or "").startswith(DREAMT)] for id_, some in steps_of}
+    query = StepQuery(tuple(starts), EDGES, "both", EdgeFilter(undreamt=True), context.cue.where)
+    found = context.store.steps(context.scope, query)
     others = sorted({step.other for steps in found.values() for step in steps})
     degrees = {id_: one.degree for id_, one in context.store.neighbours(context.scope, others, 0).items()}
     for start, steps in found.items():
@@ -413,7 +410,7 @@ def follow_up_search(
         names = [name for name in sorted(proper_names(own.text) - variants_of(own)) if f" {name} " not in cue]
         words = coverage.words_of(coverage.missing(start))
         if names and words:
-            query = TextQuery(" ".join([*words, *names]))
+            query = TextQuery(" ".join([*words, *names]), fields=BODY)
             hits = context.store.text(context.scope, query, RESULTS, where, nodes=True)
             top = hits[0].score if hits else 1.0
             found[start] = {hit.id: hit.score / top for hit in hits if hit.id != start}

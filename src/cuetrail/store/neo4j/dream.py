@@ -96,6 +96,8 @@ QUERIES = PassQueries(
 
 _RELABEL = """UNWIND $rows AS row MATCH (n:CueNode {key: row.key}) WHERE n.check = row.was
 SET n += row.props RETURN row.key"""
+# Setting a property locks the node until the transaction ends.
+_CHECKED = """UNWIND $keys AS key MATCH (n:CueNode {key: key}) SET n.held = true REMOVE n.held RETURN key, n.check"""
 _TAGS_OF = """UNWIND $keys AS key MATCH (n:CueNode {key: key})-[:CUE_TAGGED|CUE_TIMED]->(t)
 USING INDEX SEEK n:CueNode(key) RETURN DISTINCT elementId(t)"""
 _DROP_TAGS = """UNWIND $keys AS key MATCH (n:CueNode {key: key})-[r:CUE_TAGGED|CUE_TIMED]->()
@@ -154,8 +156,9 @@ class Neo4jPassEngine:
             w = write.state
             written = _relabel(w, writes.relabelled) if writes.relabelled else []
             added, dropped = _count_tags(w, written)
-            if writes.batch != Batch():
-                write_batch(write, writes.batch)
+            batch = writes.batch_without(_changed_since(w, writes.unchanged))
+            if batch != Batch():
+                write_batch(write, batch)
             _remove_mentions(w, writes.remove_mentions)
             w.changed |= usage.store_decay(tx, writes.lives)
             _write_ledger(w, writes.drop, writes.put)
@@ -190,6 +193,13 @@ def _relabel(w: WriteState, relabelled: Relabelled) -> Relabelled:
     done = {key for some in chunks(put) for (key,) in rows(w.tx, _RELABEL, rows=some)}
     w.changed |= done
     return [(atom, tags) for atom, tags in relabelled if atom.key in done]
+
+
+def _changed_since(w: WriteState, atoms: Sequence[Atom]) -> set[str]:
+    """Returns the ids of the atoms that changed since they were read, or are gone. The others are locked."""
+    found = (row for some in chunks(atoms) for row in rows(w.tx, _CHECKED, keys=[atom.key for atom in some]))
+    there = dict(found)
+    return {atom.id for atom in atoms if there.get(atom.key) != atom.row[1]}
 
 
 def _count_tags(w: WriteState, written: Relabelled) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from cuetrail.model import STORYLINE_KINDS, UNKNOWN_WEIGHT, Edge, Neighbour, Neighbourhood, Node, Scope, Version, Where
-from cuetrail.store.graph import EdgeFilter
+from cuetrail.store.graph import DREAMT, EdgeFilter
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Tx, chunks, rows
 from cuetrail.store.neo4j.ids import Ids, RecordId
@@ -303,4 +303,6 @@ def edge_filter(ties: EdgeFilter) -> tuple[str, dict[str, Any]]:
         given["t_at"] = ties.at
     if ties.stated:
         tests.append("e.via IS NULL")
+    if ties.undreamt:
+        tests.append(f"NOT coalesce(e.via, '') STARTS WITH '{DREAMT}'")
     return "".join(f" AND {test}" for test in tests), given

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from cuetrail.model import Node, Tombstone
 from cuetrail.model.ids import fingerprint
 from cuetrail.store.transaction import TombstoneTable, WriteTransaction
-from cuetrail.text.normalise import norm_name
+from cuetrail.text.normalise import has_topics, norm_name
 from cuetrail.text.titles import topics_in, without_topics_in
 
 # Shorter pieces are found in texts that have nothing to do with the forgotten one.
@@ -379,7 +379,9 @@ def redact(nodes: Iterable[Node], matches: Mapping[str, TombstoneMatch]) -> tupl
     for id_ in matches.keys() - out:
         # The SimHash and the topics of the whole text could reveal the part that is left out.
         node, rest = unique[id_], matches[id_].rest
-        props = {**topics_in(rest), **without_topics_in(node.props, node.text)} if "about" in node.props else node.props
+        props = (
+            {**topics_in(rest), **without_topics_in(node.props, node.text)} if has_topics(node.props) else node.props
+        )
         unique[id_] = replace(node, text=rest, simhash=None, props=props)
     return list(unique.values()), out, matches.keys() - out
 

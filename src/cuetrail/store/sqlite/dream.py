@@ -228,9 +228,10 @@ class SqlitePassEngine:
             written = _relabel(db, self.db.path, writes.relabelled) if writes.relabelled else []
             log_changes(db, [atom.key for atom, _ in written], labels_only=True, dreamt=name)
             added, dropped = _count_tags(db, part, written)
-            if writes.batch != Batch():
+            batch = writes.batch_without(_changed_since(db, writes.unchanged))
+            if batch != Batch():
                 tx = SqliteTransaction(db, self.db.path, scope)
-                write_batch(tx, writes.batch)
+                write_batch(tx, batch)
                 tx.log(name)
             _remove_mentions(db, part, writes.remove_mentions)
             _settle(db, writes.lives, name)
@@ -268,6 +269,15 @@ def _relabel(db: sqlite3.Connection, path: Path, relabelled: Relabelled) -> Rela
     query = "SELECT 1 FROM nodes WHERE key = ? AND check_sum = ?"
     there = [db.execute(query, (key, now)).fetchone() is not None for _, now, key, _ in changes]
     return [one for one, is_there in zip(relabelled, there, strict=True) if is_there]
+
+
+def _changed_since(db: sqlite3.Connection, atoms: Sequence[Atom]) -> set[str]:
+    """Returns the ids of the atoms that changed since they were read, or are gone."""
+    there: dict[int, object] = {}
+    for some in chunks(atoms):
+        query = f"SELECT key, check_sum FROM nodes WHERE key IN ({marks(len(some))})"
+        there.update(db.execute(query, [atom.key for atom in some]).fetchall())
+    return {atom.id for atom in atoms if there.get(atom.key) != atom.row[6]}
 
 
 def _count_tags(db: sqlite3.Connection, part: int, written: Relabelled) -> tuple[int, int]:

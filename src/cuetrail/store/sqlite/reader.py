@@ -27,7 +27,7 @@ from cuetrail.model import (
     Version,
     Where,
 )
-from cuetrail.store.graph import EdgeFilter, Step, StepQuery
+from cuetrail.store.graph import DREAMT, EdgeFilter, Step, StepQuery
 from cuetrail.store.read import NameKey, Record, Side
 from cuetrail.store.search import NameMatch
 from cuetrail.store.shared.ids import SIGN, place_labels
@@ -619,8 +619,8 @@ def steps(reader: Reader, query: StepQuery) -> dict[str, list[Step]]:
 def _strongest(cursor: Any, query: StepQuery) -> list[tuple[Any, ...]]:
     """Returns the first `query.each` rows whose edges pass the filter; parallel edges of equal weight by id."""
     read: list[tuple[Any, ...]] = []
-    # The kinds of edges are a condition of the query already.
-    any_edge = query.ties == EdgeFilter(query.ties.kinds)
+    # These are conditions of the query already.
+    any_edge = query.ties == EdgeFilter(query.ties.kinds, undreamt=query.ties.undreamt)
     for row in cursor:
         if len(read) >= query.each and (query.each <= 0 or row[_RANK:_OUTGOING] != read[-1][_RANK:_OUTGOING]):
             break
@@ -639,6 +639,8 @@ def _tests(reader: Reader, query: StepQuery) -> tuple[str, list[Any]]:
     if query.ties.kinds:
         tests.append(f"e.kind IN ({marks(len(query.ties.kinds))})")
         values += query.ties.kinds
+    if query.ties.undreamt:
+        tests.append(f"(e.via IS NULL OR e.via NOT LIKE '{DREAMT}%')")
     return " AND ".join([*tests, reader.among("x.part"), reader.among("n.part")]), values
 
 

@@ -22,7 +22,7 @@ from cuetrail.store.sqlite.rows import (
     unpack_labels,
     vector_sum,
 )
-from cuetrail.text.normalise import topics_of, unique_terms, words_in_names
+from cuetrail.text.normalise import ABOUT, KNOWN_AS, topics_of, unique_terms, words_in_names
 
 WordRow = tuple[int, str, int, int]
 """A row of `relation_words`: partition, word, time with a minus, and key of the edge or note."""
@@ -402,7 +402,8 @@ def _topics(db: sqlite3.Connection) -> None:
 
 def true_topics(db: sqlite3.Connection) -> Iterator[tuple[str, int]]:
     """Yields all rows that `topics` should have, as (normalised name, key), computed from the nodes."""
-    for key, props in db.execute("SELECT key, props FROM nodes WHERE instr(props, '\"about\"')"):
+    known = " OR ".join(f"instr(props, '\"{key}\"')" for key in (ABOUT, KNOWN_AS))
+    for key, props in db.execute(f"SELECT key, props FROM nodes WHERE {known}"):
         yield from ((norm, key) for norm in topics_of(json.loads(props)))
 
 

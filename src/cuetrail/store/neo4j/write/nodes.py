@@ -18,7 +18,7 @@ from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.shared.encoding import GIVEN
 from cuetrail.store.transaction import StoredEdge, StoredNode, Topic
 from cuetrail.store.vector_space import vector_kind
-from cuetrail.text.normalise import names_of, topics_of
+from cuetrail.text.normalise import has_topics, names_of, topics_of
 
 _PLACE = """MERGE (p:CuePlace {uid: $uid}) ON CREATE SET p.tenant = $tenant, p.owner = $owner, p.team = $team
 SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1 RETURN p.part"""
@@ -198,7 +198,7 @@ class Nodes:
         self._put_labels(nodes, keys)
         named = {(keys[n.id], norm) for n in nodes if n.name or n.aliases for norm in names_of(n.name, n.aliases)}
         self._put_names(named, "CueName", "CUE_NAMED")
-        topics = {(keys[n.id], norm) for n in nodes if "about" in n.props for norm in topics_of(n.props)}
+        topics = {(keys[n.id], norm) for n in nodes if has_topics(n.props) for norm in topics_of(n.props)}
         self._put_names(topics, "CueTopic", "CUE_KNOWN")
         state.labelled[state.partition] += sum(1 for n in nodes if n.tag_details or n.buckets)
         state.changed.update(keys.values())

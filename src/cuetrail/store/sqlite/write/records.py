@@ -26,7 +26,7 @@ from cuetrail.store.sqlite.index import vector_spaces
 from cuetrail.store.sqlite.reader import Ids, find_keys, label_numbers, nodes_by_key
 from cuetrail.store.sqlite.schema import EDGE_WORDS, NOTE_WORDS, WordRow, edge_word_rows, note_word_rows
 from cuetrail.store.transaction import StoredEdge, StoredFact, StoredNode, Topic
-from cuetrail.text.normalise import names_of, topics_of, words_in_names
+from cuetrail.text.normalise import has_topics, names_of, topics_of, words_in_names
 
 
 @dataclass(slots=True)
@@ -537,7 +537,7 @@ class Nodes:
         self.db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", by_name)
         by_word = [(part, word, keys[n.id]) for n in named for word in words_in_names(n.name, n.aliases)]
         self.db.executemany("INSERT OR IGNORE INTO name_words VALUES (?, ?, ?)", by_word)
-        topics = [(norm, keys[n.id]) for n in nodes if "about" in n.props for norm in topics_of(n.props)]
+        topics = [(norm, keys[n.id]) for n in nodes if has_topics(n.props) for norm in topics_of(n.props)]
         self.db.executemany("INSERT OR IGNORE INTO topics VALUES (?, ?)", sorted(topics))
         used = (n for n in nodes if n.life is not NEW_LIFE and n.life != NEW_LIFE)
         lives = [rows.life_row(keys[n.id], n.life) for n in used]
@@ -595,7 +595,7 @@ class Nodes:
             aliases = json.loads(aliases) if aliases else ()
             for norm in names_of(name, aliases):
                 self.db.execute("DELETE FROM names WHERE norm = ? AND key = ?", (norm, key))
-            for norm in topics_of(json.loads(props)) if props and '"about"' in props else ():
+            for norm in topics_of(json.loads(props)) if props else ():
                 self.db.execute("DELETE FROM topics WHERE norm = ? AND key = ?", (norm, key))
             for word in words_in_names(name, aliases):
                 self.db.execute("DELETE FROM name_words WHERE part = ? AND word = ? AND key = ?", (part, word, key))

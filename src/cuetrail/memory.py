@@ -73,8 +73,7 @@ from cuetrail.text.normalise import norm_tag
 from cuetrail.transfer.export_file import export_file
 from cuetrail.transfer.import_file import ImportReport, import_file
 from cuetrail.validation import queries as valid
-from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen
-from cuetrail.validation.filters import make_where
+from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen, make_where
 from cuetrail.validation.limits import MOST_ITEMS
 from cuetrail.validation.records import make_scope
 from cuetrail.validation.stored_records import find_faulty

@@ -20,7 +20,8 @@ from pathlib import Path, PurePath
 from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
 
 from cuetrail.errors import InputError
-from cuetrail.model import Budget, Claim, Provenance, Rank, Retention, Scope
+from cuetrail.model import Budget, Claim, Provenance, Rank, Retention, Scope, Where
+from cuetrail.model.records import make_tags, norm_buckets
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.text.normalise import storable
 from cuetrail.text.similarity import MEASURES
@@ -317,3 +318,37 @@ def words(field: str, given: Any) -> Sequence[str]:
             raise InputError(f"{field} may have texts of at most {WORD_CHARS} characters: shorten {word!r:.60}")
     texts: Sequence[str] = given
     return texts
+
+
+# --- the filters of a recall
+
+
+def make_where(
+    tags: Iterable[str], buckets: Iterable[str], kinds: Iterable[str], since: int | None, until: int | None,
+    quarantined: bool, archived: bool,
+) -> Where:  # fmt: skip
+    """Returns the filters of a recall, with tags, buckets and kinds in their stored form.
+
+    Raises InputError if `since` is later than `until`, and for a filter whose words are all empty in stored form.
+    """
+    if since is not None and until is not None and since > until:
+        raise InputError(
+            "nothing can be found: since (--since) is later than until (--until). Swap them, or leave one out"
+        )
+    return Where(
+        _filter("tags", tags, lambda given: tuple(tag.name for tag in make_tags(given))),
+        _filter("buckets", buckets, norm_buckets),
+        _filter("kinds", kinds, norm_buckets),
+        since, until, quarantined, archived,
+    )  # fmt: skip
+
+
+def _filter(field: str, given: Iterable[str], stored: Callable[[Sequence[str]], tuple[str, ...]]) -> tuple[str, ...]:
+    """Returns the words of a filter in stored form. Raises InputError if words are given and none is left of them: an
+    empty filter would let everything pass.
+    """
+    asked = words(field, given)
+    found = stored(asked)
+    if asked and not found:
+        raise InputError(f"{field} {list(asked)!r:.60} has no word to filter by: name one, or leave {field} out")
+    return found

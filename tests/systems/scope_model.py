@@ -391,6 +391,7 @@ class Plan:
         verb = self.chance.choice([*READS, *REFUSED, "by source", "door"])
         pairs: Iterable[tuple[Answer, ...]]
         if verb == "door":
+            self.done["what only this door has"] += 2
             pairs = zip(self.door.others(scope, hidden), self.door.others(scope, unknown), strict=True)
         elif verb == "by source":
             verb = self.chance.choice(BY_SOURCE)

@@ -1,9 +1,11 @@
 """Fuzzing: verbs of a memory with hostile arguments, through the library, HTTP and MCP.
 
 Each call gives a result or one of cuetrail's errors, costs less than 5 s and 1 GB, and changes nothing if it is
-refused. A second tenant keeps memories of its own; they stay as they are.
+refused or only reads. Lists keep to the filters and limits of the call. A second tenant keeps memories of its own; they
+stay as they are, and no answer shows a word of them.
 
-By hand: `python -m tests.reliability.fuzz library|rest|mcp SEED CALLS`.
+By hand: `python -m tests.reliability.fuzz library|rest|mcp SEED CALLS [ATOMS]`; the memory then has so many atoms
+more. With TMPDIR in memory (`/dev/shm`) it is several times faster.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,6 +33,9 @@ from starlette.testclient import TestClient
 
 from cuetrail import Memory, Scope
 from cuetrail.errors import CuetrailError
+from cuetrail.explore.browse import Timeline
+from cuetrail.model import Node, Recollection
+from cuetrail.recall.spread.traversal_pagerank import Traversal
 from cuetrail.serve.mcp.handshake import PROFILES
 from cuetrail.serve.mcp.server import make_server
 from cuetrail.serve.memory_access import LazyMemory
@@ -37,6 +43,7 @@ from cuetrail.serve.rest.requests import RequestRules
 from cuetrail.serve.rest.server import VERBS, make_app
 from cuetrail.serve.tool import Schema
 from cuetrail.serve.verbs import EFFECTS, verb_tool
+from cuetrail.text.normalise import norm_tag
 from tests.hostile import HOSTILE, HOSTILE_JSON
 
 SECONDS, MEGABYTES = 5.0, 1000
@@ -45,9 +52,20 @@ FRESH = 1000
 CONTROL = Scope("other", "eve")
 GRADUAL = {"import_", "dream", "ingest", "mirror"}
 """Verbs that work in several transactions: a refused one may leave the first of them."""
-NAMES = ("a", "b", "c", "Ines Okafor", "antenna", "notes.md", "f", "e1")
-Call = Callable[[str, dict[str, Any]], bool]
-"""Calls a verb; returns whether it worked. Raises AssertionError if the answer is no result and no error in words."""
+NAMES = ("a", "b", "c", "Ines Okafor", "antenna", "notes.md", "f", "e1", "radio", "person")
+SECRET = "zqskarv"
+"""A word that all memories of the other tenant have, and nobody else's."""
+Call = Callable[[str, dict[str, Any]], "Answer"]
+"""Calls a verb. Raises AssertionError if the answer is no result and no error in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether a call worked, all that was answered as a text, and the result as the library gives it."""
+
+    worked: bool
+    text: str
+    found: Any = None
 
 
 @cache
@@ -121,11 +139,40 @@ def required(verb: str) -> list[str]:
     return [p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
 
 
-def refused(words: str) -> bool:
-    """Checks the words of an error; returns False, for a call that did not work."""
+def refused(words: str) -> Answer:
+    """Checks the words of an error; returns the answer of a call that did not work."""
     assert words.strip()
     assert "internal error" not in words.lower()
-    return False
+    return Answer(False, words)
+
+
+def nodes_of(found: Any) -> list[Node] | None:
+    """The nodes of an answer that filters apply to; None if it is none of that kind."""
+    if isinstance(found, Recollection):
+        return [hit.node for hit in found.passages]
+    return list(found.nodes) if isinstance(found, Timeline | Traversal) else None
+
+
+def check_obeyed(given: dict[str, Any], found: Any) -> None:
+    """Asserts that the nodes of an answer pass the filters of the call, and are no more than its limit."""
+    if (nodes := nodes_of(found)) is None:
+        return
+    limit = given.get("limit")
+    if isinstance(limit, int) and not isinstance(found, Recollection):
+        assert len(nodes) <= limit, f"{len(nodes)} instead of at most {limit}"
+    kinds, tags, buckets = (listed(given.get(name)) for name in ("kinds", "tags", "buckets"))
+    for node in nodes:
+        assert not kinds or node.kind in {str(kind).strip().lower() for kind in kinds}, f"{node} is not of {kinds}"
+        assert {norm_tag(tag) for tag in tags} <= set(node.tags), f"{node} lacks a tag of {tags}"
+        assert not buckets or {norm_tag(one) for one in buckets} & set(node.buckets), f"{node} is in none of {buckets}"
+        since, until = (value if isinstance(value := given.get(name), int) else None for name in ("since", "until"))
+        assert since is None or node.at >= since, f"{node} is older than {since}"
+        assert until is None or node.at <= until, f"{node} is newer than {until}"
+        assert given.get("include_quarantined") or node.provenance != "quarantine", f"{node} is quarantined"
+
+
+def listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
 
 
 # --- doors
@@ -135,7 +182,7 @@ def refused(words: str) -> bool:
 def library(memory: Memory) -> Iterator[Call]:
     """The methods of `Memory`, with Python values too."""
 
-    def call(verb: str, given: dict[str, Any]) -> bool:
+    def call(verb: str, given: dict[str, Any]) -> Answer:
         method = getattr(memory, verb)
         given.pop("self", None)
         if "data" in given and isinstance(given["data"], str):
@@ -148,10 +195,10 @@ def library(memory: Memory) -> Iterator[Call]:
         try:
             found = method(*values, **given)
             if isinstance(found, Generator):
-                list(found)
+                found = list(found)
         except CuetrailError as error:
             return refused(str(error))
-        return True
+        return Answer(True, repr(found), found)
 
     yield call
 
@@ -162,7 +209,7 @@ def rest(memory: Memory) -> Iterator[Call]:
     app = make_app(LazyMemory(lambda: memory.scoped(memory.scope)), RequestRules())
     with TestClient(app, "http://localhost") as client:
 
-        def call(verb: str, given: dict[str, Any]) -> bool:
+        def call(verb: str, given: dict[str, Any]) -> Answer:
             body = json.dumps(given)
             if verb in ("import", "ingest"):
                 query = {"source": "notes.md"} if verb == "ingest" else {}
@@ -174,7 +221,7 @@ def rest(memory: Memory) -> Iterator[Call]:
             assert "Traceback" not in response.text
             if "json" in response.headers["content-type"]:
                 assert isinstance(response.json(), dict)
-            return bool(response.status_code == 200)
+            return Answer(response.status_code == 200, response.text)
 
         yield call
 
@@ -186,7 +233,7 @@ def mcp(memory: Memory) -> Iterator[Call]:
     server = make_server(PROFILES["full"], LazyMemory(lambda: memory.scoped(memory.scope)), "0")
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server)) as client:
 
-        def call(verb: str, given: dict[str, Any]) -> bool:
+        def call(verb: str, given: dict[str, Any]) -> Answer:
             tool = f"memory_{verb.rstrip('_')}"
             given = {name: value for name, value in given.items() if name in known[tool] or name == "x"}
             try:
@@ -196,7 +243,7 @@ def mcp(memory: Memory) -> Iterator[Call]:
             text = " ".join(part.text for part in result.content if part.type == "text")
             assert "Traceback" not in text, text
             assert text or not result.is_error
-            return not result.is_error
+            return Answer(not result.is_error, f"{text} {result.structured_content}")
 
         yield call
 
@@ -218,15 +265,25 @@ def verbs(door: str) -> list[str]:
 # --- a run
 
 
-def fill(memory: Memory) -> None:
-    """A few memories with tags, edges, facts and a file."""
+def fill(memory: Memory, word: str = "mast", atoms: int = 0) -> None:
+    """A few memories with tags, edges, facts and a file; a word is in every text. Then so many atoms more."""
     for number in range(30):
-        memory.add(f"Antenna {number} stands on the lee side.", id=f"n{number}", tags=["radio"], at=number * 60_000)
+        text = f"Antenna {number} stands on the lee side of the {word}."
+        memory.add(text, id=f"n{number}", tags=["radio"], at=number * 60_000)
     for id_ in NAMES[:3]:
-        memory.add(f"Ines Okafor wrote {id_}.", id=id_, name=f"Name {id_}", kind="person", tags=["a"], buckets=["b"])
+        memory.add(
+            f"Ines Okafor wrote {id_} on the {word}.",
+            id=id_,
+            name=f"Name {id_}",
+            kind="person",
+            tags=["a"],
+            buckets=["b"],
+        )
         memory.link(id_, "n1", weight=0.5, id=f"e{id_}", text="beside it")
-    memory.fact("a", "lives in", "Skarholm")
-    memory.ingest_text("# Log\n\nOne line.\n\nTwo [[Ines Okafor]] lines. #radio", source="notes.md")
+    memory.fact("a", "lives in", f"Skarholm, {word}")
+    memory.ingest_text(f"# Log\n\nOne line, {word}.\n\nTwo [[Ines Okafor]] lines. #radio", source="notes.md")
+    texts = (f"Antenna {n} was painted by Ines Okafor in week {n % 52}, for {n % 97} crowns." for n in range(atoms))
+    memory.add_many({"text": text, "tags": ["radio", f"t{n % 50}"], "buckets": ["a"]} for n, text in enumerate(texts))
     memory.dream()
 
 
@@ -238,8 +295,8 @@ def digest(memory: Memory, path: Path) -> bytes:
 class Run:
     """A run of many calls through one door."""
 
-    def __init__(self, door: str, seed: int) -> None:
-        self.door, self.seed = door, seed
+    def __init__(self, door: str, seed: int, atoms: int = 0) -> None:
+        self.door, self.seed, self.atoms = door, seed, atoms
         self.draw = Draw(seed, HOSTILE if door == "library" else HOSTILE_JSON)
         self.done, self.worked = Counter[str](), Counter[str]()
         self.slowest: tuple[float, str] = (0.0, "")
@@ -261,9 +318,9 @@ class Run:
 
     def one_memory(self, place: Path, count: int) -> None:
         with Memory(place / "memory", scope=Scope("acme", "ann"), embedder=None) as memory:
-            fill(memory)
+            fill(memory, atoms=self.atoms)
             other = memory.scoped(CONTROL)
-            fill(other)
+            fill(other, SECRET)
             kept = digest(other, place / "control.jsonl")
             with DOORS[self.door](memory) as call:
                 for _ in range(count):
@@ -275,11 +332,12 @@ class Run:
         verb = self.draw.chance.choice(verbs(self.door))
         name = {"import": "import_"}.get(verb, verb)
         given = self.draw.arguments(name)
-        atomic = EFFECTS[name].writes and name not in GRADUAL
-        before = memory.stats() if atomic else None
+        writes = EFFECTS[name].writes
+        before = None if name in GRADUAL else memory.store.stats(memory.scope)
         wall, cpu = time.monotonic(), time.process_time()
         try:
-            worked = call(verb, dict(given))
+            answer = call(verb, dict(given))
+            check_obeyed(given, answer.found)
         except Exception as error:
             raise AssertionError(f"call {sum(self.done.values())}: {verb} {given!r:.3000}") from error
         # A busy machine slows a call down, but not its time on the processor.
@@ -287,17 +345,18 @@ class Run:
         if took > self.slowest[0]:
             self.slowest = took, f"{verb} {given!r:.200}"
         self.done[verb] += 1
-        self.worked[verb] += worked
+        self.worked[verb] += answer.worked
+        assert SECRET not in answer.text, f"{verb} {given!r:.3000} shows another tenant's words: {answer.text:.2000}"
         assert took < SECONDS, f"{took:.1f} s: {verb} {given!r:.3000}"
         megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         assert megabytes < MEGABYTES, f"{megabytes:.0f} MB: {verb} {given!r:.3000}"
-        if before is not None and not worked:
-            assert memory.stats() == before, f"a refused call changed something: {verb} {given!r:.3000}"
+        if before is not None and not (writes and answer.worked):
+            assert memory.store.stats(memory.scope) == before, f"something changed by {verb} {given!r:.3000}"
 
 
 def main() -> None:
-    door, seed, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    run = Run(door, seed)
+    door, seed, count, *atoms = sys.argv[1], *map(int, sys.argv[2:])
+    run = Run(door, seed, *atoms)
     run.calls(count)
     took, told = run.slowest
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -26,6 +26,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -40,8 +41,8 @@ SOURCE = Path(cuetrail.__file__).parent
 SECONDS, WALL = 20, 150
 """Processor time for the tests of one fault, and time by the clock. They catch a fault that makes an endless loop."""
 LEFT_OUT = (
-    "browser", "kill", "damage", "fork", "processes", "failing_files", "any_value_for", "tests/bench", "reliability",
-    "lowest_versions", "test_package", "test_layers", "test_source_map", "test_mirror_of_source",
+    "browser", "kill", "damage", "fork", "processes", "failing_files", "any_value_for", "signal", "tests/bench",
+    "reliability", "lowest_versions", "test_package", "test_layers", "test_source_map", "test_mirror_of_source",
     *(() if os.environ.get("NEO4J_URI") else ("neo4j",)),
 )  # fmt: skip
 Key = tuple[str, int]
@@ -247,7 +248,8 @@ class Loop:
             self.failed, begun = False, time.process_time()
             threading.settrace(trace)
             sys.settrace(trace)
-            runtestprotocol(item, nextitem=following, log=False)
+            with ended_after(3 * SECONDS):
+                runtestprotocol(item, nextitem=following, log=False)
             sys.settrace(None)
             ours = [(c.co_filename, c.co_firstlineno) for c in set(seen) if c.co_filename.startswith(str(SOURCE))]
             self.note(item.nodeid, time.process_time() - begun, [] if self.failed else ours)
@@ -283,6 +285,21 @@ def likeness(test: str, file: Path) -> int:
     mirrored = [part.removeprefix("test_") for part in path if part not in ("tests", "src", "cuetrail")]
     alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(source, mirrored, strict=False))
     return len(list(alike))
+
+
+@contextmanager
+def ended_after(seconds: int) -> Iterator[None]:
+    """Lets a test fail that waits for something that does not come."""
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        raise TimeoutError(f"no end after {seconds} s")
+
+    signal.signal(signal.SIGALRM, end)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 def in_a_copy(work: Callable[[], None], most: float = math.inf) -> int:

@@ -391,8 +391,8 @@ class Plan:
         verb = self.chance.choice([*READS, *REFUSED, "by source", "door"])
         pairs: Iterable[tuple[Answer, ...]]
         if verb == "door":
-            self.done["what only this door has"] += 2
-            pairs = zip(self.door.others(scope, hidden), self.door.others(scope, unknown), strict=True)
+            pairs = list(zip(self.door.others(scope, hidden), self.door.others(scope, unknown), strict=True))
+            self.done["what only this door has"] += 2 * len(pairs)
         elif verb == "by source":
             verb = self.chance.choice(BY_SOURCE)
             pairs = [tuple(self.call(scope, verb, {"source": n}, MARKER.findall(n)) for n in (hidden, unknown))]

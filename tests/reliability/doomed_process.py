@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -14,9 +15,14 @@ def carry_out(memory: Memory, verb: str, arguments: tuple[Any, ...], options: di
 
 
 def take_one_step(
-    pipe: Connection, address: str, scope: Scope, call: tuple[str, tuple[Any, ...], dict[str, Any]]
+    pipe: Connection,
+    address: str,
+    scope: Scope,
+    call: tuple[str, tuple[Any, ...], dict[str, Any]],
+    login: dict[str, str],
 ) -> None:
-    """Takes one step and says so. It is killed while it does."""
+    """Takes one step and says so. It is killed while it does. `login` are the variables that a server asks for."""
+    os.environ.update(login)
     if call[0] == "restore":
         pipe.send("ready")
         restore(call[1][0], address, force=True)

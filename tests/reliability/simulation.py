@@ -1,8 +1,8 @@
 """A seeded simulation: up to four clients use one memory, and a plain model in Python says what each must see.
 
-Each client opens the memory for itself. On the embedded engine some steps run in a process of their own that is killed
-at a random moment: the memory is then as before the step or as after it. If it is as before, the step is taken again,
-so that a seed gives the same plan whenever the kills came.
+Each client opens the memory for itself. Some steps run in a process of their own that is killed at a random moment: the
+memory is then as before the step or as after it. If it is as before, the step is taken again, so that a seed gives the
+same plan whenever the kills came. On Neo4j it is the client that is killed, not the server.
 
 By hand: `python -m tests.reliability.simulation SEED STEPS [--clients N] [--atoms N] [--no-kills] [--neo4j]`. With
 `--atoms` the memory has so many texts from the beginning.
@@ -22,14 +22,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from typing import Any
 
 from cuetrail.errors import Forgotten, NotFound
 from cuetrail.memory import Memory, restore
 from cuetrail.model import Scope
+from cuetrail.store.neo4j.connection import Connection, parse, rows
 from tests.reliability.doomed_process import carry_out, take_one_step
 from tests.servers import running, wipe
 
@@ -42,6 +43,7 @@ FULL_CHECK = 100
 """After so many steps everything is compared; after the others what the step could have changed, and a sample."""
 SAMPLE, MOST = 2, 1000
 """How many of the other texts are compared after a step, and at most when everything is."""
+LOGIN = ("NEO4J_USER", "NEO4J_PASSWORD")
 PROCESSES = multiprocessing.get_context("forkserver")
 # Imported once, by the process that the others are copies of.
 PROCESSES.set_forkserver_preload(["tests.reliability.doomed_process"])
@@ -421,8 +423,9 @@ class Simulation:
             self.close()
         here, there = multiprocessing.Pipe()
         call = (step.verb, step.arguments, step.options)
+        login = {name: os.environ[name] for name in LOGIN if name in os.environ}
         child = PROCESSES.Process(
-            target=take_one_step, args=(there, self.address, as_scope(step.client, step.team), call)
+            target=take_one_step, args=(there, self.address, as_scope(step.client, step.team), call, login)
         )
         child.start()
         there.close()
@@ -432,9 +435,21 @@ class Simulation:
         child.join()
         acknowledged = acknowledged or (here.poll() and not ended(here))
         here.close()
+        if not self.embedded:
+            self.settle()
         if step.verb == "restore":
             self.open()
         return acknowledged
+
+    def settle(self) -> None:
+        """Waits until the server has ended the transactions of a client that is gone."""
+        user, password = (os.environ[name] for name in LOGIN)
+        server = Connection(replace(parse(self.address), user=user, password=password))
+        try:
+            while len(server.reading(lambda tx: rows(tx, "SHOW TRANSACTIONS"))) > 1:
+                time.sleep(0.01)
+        finally:
+            server.close()
 
     # --- comparison
 
@@ -497,7 +512,7 @@ class Simulation:
         return f"client {viewer} after {self.log}"
 
 
-def ended(pipe: Connection) -> bool:
+def ended(pipe: Pipe) -> bool:
     """True if nothing more was said."""
     try:
         pipe.recv()
@@ -579,12 +594,13 @@ def main() -> None:
     parser.add_argument("--neo4j", action="store_true")
     given = parser.parse_args()
     clients = given.clients or 1 + given.seed % len(SCOPES)
-    kills = not (given.neo4j or given.no_kills)
     with (
         tempfile.TemporaryDirectory(prefix="cuetrail-simulation-") as made,
         a_memory(Path(made), given.neo4j) as address,
     ):
-        simulation = Simulation(address, Path(made), given.seed, clients, embedded=not given.neo4j, kills=kills)
+        simulation = Simulation(
+            address, Path(made), given.seed, clients, embedded=not given.neo4j, kills=not given.no_kills
+        )
         fill(simulation, given.atoms)
         begun = time.monotonic()
         simulation.run(given.steps)

@@ -29,3 +29,13 @@ def test_every_answer_of_a_memory_on_neo4j_is_as_the_model_says(tmp_path: Path, 
     simulation = Simulation(server.uri, tmp_path, 4, 2, embedded=False)
     simulation.run(12)
     simulation.close()
+
+
+def test_a_killed_client_leaves_a_memory_on_neo4j_as_before_its_step_or_as_after_it(
+    tmp_path: Path, server: Login
+) -> None:
+    simulation = Simulation(server.uri, tmp_path, 6, 2, embedded=False, kills=True)
+    simulation.others = [(30, simulation.kill)]
+    simulation.run(6)
+    simulation.close()
+    assert simulation.done["kill"] > 1

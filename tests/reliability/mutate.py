@@ -193,11 +193,10 @@ class Loop:
         settings.load_profile("few")
         items = {item.nodeid: item for item in session.items if not any(word in item.nodeid for word in LEFT_OUT)}
         self.calls.touch()
-        while fresh := [item for name, item in items.items() if name not in self.known()]:
+        while fresh := self.fresh(items):
             # A test that ends the process is noted as one that calls nothing.
             if in_a_copy(lambda items=fresh: self.note_calls(items)):  # type: ignore[misc]  # bound now
-                lost = next(item.nodeid for item in fresh if item.nodeid not in self.known())
-                self.note(lost, 0, [])
+                self.note(self.fresh(items)[0].nodeid, 0, [])
         callers: dict[Key, list[tuple[float, str]]] = {}
         for name, (seconds, called) in self.known().items():
             for file, line in called:
@@ -231,6 +230,11 @@ class Loop:
         """The tests whose calls are noted, each with its time and the functions that it calls."""
         noted = map(json.loads, self.lines(self.calls))
         return {name: (seconds, [(file, line) for file, line in called]) for name, seconds, called in noted}
+
+    def fresh(self, items: dict[str, pytest.Item]) -> list[pytest.Item]:
+        """The tests whose calls are not noted yet."""
+        known = self.known()
+        return [item for name, item in items.items() if name not in known]
 
     def note(self, name: str, seconds: float, called: list[Key]) -> None:
         with self.calls.open("a") as file:

@@ -42,7 +42,8 @@ SECONDS, WALL = 20, 150
 """Processor time for the tests of one fault, and time by the clock. They catch a fault that makes an endless loop."""
 LEFT_OUT = (
     "browser", "kill", "damage", "fork", "process", "failing_files", "any_value_for", "signal", "tests/bench",
-    "reliability", "lowest_versions", "test_docs", "test_package", "test_layers", "test_source_map", "test_mirror_of_source",
+    "reliability", "lowest_versions", "test_docs", "test_package", "test_layers", "test_source_map",
+    "test_mirror_of_source",
     *(() if os.environ.get("NEO4J_URI") else ("neo4j",)),
 )  # fmt: skip
 Key = tuple[str, int]

@@ -1,9 +1,10 @@
 """Mutation testing: plants small faults in functions of the source, one at a time, and counts those that tests notice.
 
 `python -m tests.reliability.mutate SEED COUNT REPORT [FOLDERS [TESTS ...]]` plants faults in these folders of the
-source (such as `write,facts`; all without them). It collects the tests at the given paths (all) and notes once which
-functions each test calls, beside REPORT. For each fault a copy of the process replaces the code of one function in
-memory and runs the tests that call it: those that mirror its path first, then the fastest. No file is changed.
+source (such as `write,facts`; all without them). It collects the tests at the given paths (all). When the first fault
+is planted in a top folder of the source, the tests that mirror this folder run once, and it is noted beside REPORT
+which functions each of them calls. For each fault a copy of the process replaces the code of one function in memory and
+runs the noted tests that call it: those that mirror its path most first, then the fastest. No file is changed.
 
 REPORT gets a line per fault; a second call with the same arguments goes on after its last line. Tests of kills, of
 damaged files and of other processes are left out. Those on Neo4j are too, unless NEO4J_URI names a running server.
@@ -38,8 +39,8 @@ from _pytest.runner import runtestprotocol
 import cuetrail
 
 SOURCE = Path(cuetrail.__file__).parent
-SECONDS, WALL = 20, 150
-"""Processor time for the tests of one fault, and time by the clock. They catch a fault that makes an endless loop."""
+SECONDS, WALL, SLOW = 10, 150, 3
+"""Processor time for the tests of one fault, and time by the clock; tests that take longer than SLOW are not used."""
 LEFT_OUT = (
     "browser", "kill", "damage", "fork", "process", "failing_files", "any_value_for", "signal", "tests/bench",
     "reliability", "lowest_versions", "test_docs", "test_package", "test_layers", "test_source_map",
@@ -180,6 +181,7 @@ class Loop:
     def __init__(self, seed: int, count: int, report: Path, folders: list[str]) -> None:
         self.chance, self.count, self.report, self.folders = random.Random(seed), count, report, folders
         self.calls = report.with_suffix(".calls.jsonl")
+        self.noted: dict[str, tuple[float, set[Key]]] = {}
         self.failed = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -194,27 +196,32 @@ class Loop:
         settings.load_profile("few")
         items = {item.nodeid: item for item in session.items if not any(word in item.nodeid for word in LEFT_OUT)}
         self.calls.touch()
-        while fresh := self.fresh(items):
-            # A test that ends the process is noted as one that calls nothing.
-            if in_a_copy(lambda items=fresh: self.note_calls(items)):  # type: ignore[misc]  # bound now
-                for lost in self.fresh(items)[:1]:
-                    self.note(lost.nodeid, 0, [])
-        callers: dict[Key, list[tuple[float, str]]] = {}
-        for name, (seconds, called) in self.known().items():
-            for file, line in called:
-                callers.setdefault((file, line), []).append((seconds, name))
         outcomes = Counter(line.split("\t")[0] for line in self.lines(self.report))
         for mutant in itertools.islice(self.drawn(), sum(outcomes.values()), self.count):
-            names = sorted(
-                (-likeness(name, mutant.file), seconds, name) for seconds, name in callers.get(mutant.key, ())
-            )
-            chosen = [items[name] for _, _, name in names if name in items]
+            self.note_mirrors(mutant, items)
+            callers = [(name, seconds) for name, (seconds, called) in self.known().items() if mutant.key in called]
+            order = sorted((-likeness(name, mutant.file), seconds, name) for name, seconds in callers)
+            chosen = [items[name] for _, _, name in order if name in items]
             outcome, by = self.outcome(mutant, chosen)
             outcomes[outcome] += 1
             with self.report.open("a") as out:
                 out.write(f"{outcome}\t{len(chosen)} tests\t{mutant.told()}\t{by}\n")
         sys.stdout.write(f"\n{dict(outcomes)}\n")
         return True
+
+    def note_mirrors(self, mutant: Mutant, items: dict[str, pytest.Item]) -> None:
+        """Notes the calls of the tests that mirror the top folder of a fault, and of those above all folders."""
+
+        def fresh() -> list[pytest.Item]:
+            known, path = self.known(), mutant.file
+            near = {n: i for n, i in items.items() if likeness(n, path) or len(Path(n.partition("::")[0]).parts) == 2}
+            return [item for name, item in near.items() if name not in known]
+
+        while found := fresh():
+            # A test that ends the process is noted as one that calls nothing.
+            if in_a_copy(lambda found=found: self.note_calls(found)):  # type: ignore[misc]  # bound now
+                for lost in fresh()[:1]:
+                    self.note(lost.nodeid, 0, [])
 
     def drawn(self) -> Iterator[Mutant]:
         """Draws faults: any line of the source as likely as any other."""
@@ -228,15 +235,12 @@ class Loop:
     def lines(path: Path) -> list[str]:
         return path.read_text().splitlines() if path.exists() else []
 
-    def known(self) -> dict[str, tuple[float, list[Key]]]:
+    def known(self) -> dict[str, tuple[float, set[Key]]]:
         """The tests whose calls are noted, each with its time and the functions that it calls."""
-        noted = map(json.loads, self.lines(self.calls))
-        return {name: (seconds, [(file, line) for file, line in called]) for name, seconds, called in noted}
-
-    def fresh(self, items: dict[str, pytest.Item]) -> list[pytest.Item]:
-        """The tests whose calls are not noted yet."""
-        known = self.known()
-        return [item for name, item in items.items() if name not in known]
+        for line in self.lines(self.calls)[len(self.noted) :]:
+            name, seconds, called = json.loads(line)
+            self.noted[name] = seconds, {(file, number) for file, number in called}
+        return self.noted
 
     def note(self, name: str, seconds: float, called: list[Key]) -> None:
         with self.calls.open("a") as file:
@@ -254,7 +258,7 @@ class Loop:
             self.failed, begun = False, time.process_time()
             threading.settrace(trace)
             sys.settrace(trace)
-            with ended_after(3 * SECONDS):
+            with ended_after(SLOW, 3 * SECONDS):
                 runtestprotocol(item, nextitem=following, log=False)
             sys.settrace(None)
             ours = [(c.co_filename, c.co_firstlineno) for c in set(seen) if c.co_filename.startswith(str(SOURCE))]
@@ -293,19 +297,28 @@ def likeness(test: str, file: Path) -> int:
     return len(list(alike))
 
 
+class Late(BaseException):
+    """A test took too long. Not an Exception: the examples of Hypothesis would be tried again to find a shorter one."""
+
+
 @contextmanager
-def ended_after(seconds: int) -> Iterator[None]:
-    """Lets a test fail that waits for something that does not come."""
+def ended_after(seconds: int, clock: int) -> Iterator[None]:
+    """Lets a test fail after so much processor time or time by the clock."""
 
     def end(_signal: int, _frame: FrameType | None) -> None:
-        raise TimeoutError(f"no end after {seconds} s")
+        raise Late
 
     signal.signal(signal.SIGALRM, end)
-    signal.alarm(seconds)
+    signal.signal(signal.SIGPROF, end)
+    signal.alarm(clock)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
+    except Late:
+        pass
     finally:
         signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def in_a_copy(work: Callable[[], None], most: float = math.inf) -> int:

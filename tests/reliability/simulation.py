@@ -182,8 +182,8 @@ class Simulation:
             self.others.append((5, self.kill))
         self.draws = draws
 
-    def run(self, count: int) -> None:
-        """Draws and carries out so many steps, and compares after each."""
+    def run(self, count: int, told: Callable[[int], object] = lambda _: None) -> None:
+        """Draws and carries out so many steps, and compares after each; tells how many there were at full checks."""
         steps = [(weight, draw, True) for weight, draw in self.draws]
         known: list[tuple[int, Any, bool]] = [*steps, *((weight, do, False) for weight, do in self.others)]
         for number in range(1, count + 1):
@@ -198,6 +198,7 @@ class Simulation:
             self.compare()
             if number % FULL_CHECK == 0 or number == count:
                 self.compare_everything()
+                told(number)
         assert self.open_clients[0].doctor() == []
 
     def take(self, step: Step) -> None:
@@ -603,7 +604,7 @@ def main() -> None:
         )
         fill(simulation, given.atoms)
         begun = time.monotonic()
-        simulation.run(given.steps)
+        simulation.run(given.steps, told=lambda number: sys.stderr.write(f"{number} steps\n"))
         simulation.close()
     sys.stdout.write(
         f"seed {given.seed}: {given.steps} steps, {clients} clients, {time.monotonic() - begun:.0f} s, "

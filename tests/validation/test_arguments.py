@@ -257,6 +257,7 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("ingest", "path", None, "path must be a path"),
     ("ingest", "path", "", "path must be a path"),
     ("ingest", "path", "a\x00b", "path must be a path"),
+    ("ingest", "path", "a\ud800", "path must be a path"),
     ("ingest", "bucket", 5, "bucket must be a text"),
     ("ingest", "max_bytes", "1MB", "max_bytes must be a whole number"),
     ("ingest", "provenance", "rumour", "internal or external"),

@@ -4,7 +4,7 @@
 source (such as `write,facts`; all without them). It collects the tests at the given paths (all). When the first fault
 is planted in a top folder of the source, the tests that mirror this folder run once, and it is noted beside REPORT
 which functions each of them calls. For each fault a copy of the process replaces the code of one function in memory and
-runs the noted tests that call it: those that mirror its path most first, then the fastest. No file is changed.
+runs the noted tests that call it: first the fast ones and those that mirror its path. No file is changed.
 
 REPORT gets a line per fault; a second call with the same arguments goes on after its last line. Tests of kills, of
 damaged files and of other processes are left out. Those on Neo4j are too, unless NEO4J_URI names a running server.
@@ -153,7 +153,8 @@ def mutants(file: Path) -> list[Mutant]:
     """All faults that can be planted in a file."""
     tree = ast.parse(file.read_text("utf-8"))
     bodies = [(function, body) for function in functions(tree) for body in function.body]
-    return [Mutant(file, tree, function, *fault) for function, body in bodies for fault in faults_in(body)]
+    found = (Mutant(file, tree, function, *fault) for function, body in bodies for fault in faults_in(body))
+    return [one for one in found if ast.dump(one.old) != ast.dump(one.new)]
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
@@ -203,8 +204,9 @@ class Loop:
         for mutant in itertools.islice(self.drawn(), sum(outcomes.values()), self.count):
             self.note_mirrors(mutant, items)
             callers = [(name, seconds) for name, (seconds, called) in self.known().items() if mutant.key in called]
-            order = sorted((-likeness(name, mutant.file), seconds, name) for name, seconds in callers)
-            chosen = [items[name] for _, _, name in order if name in items]
+            # A slow test must mirror the path well to come early.
+            order = sorted((seconds / 4 ** likeness(name, mutant.file), name) for name, seconds in callers)
+            chosen = [items[name] for _, name in order if name in items]
             outcome, by = self.outcome(mutant, chosen)
             outcomes[outcome] += 1
             with self.report.open("a") as out:

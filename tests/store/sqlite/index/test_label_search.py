@@ -59,6 +59,20 @@ def test_common_labels_are_not_walked_through(tmp_path: Path, monkeypatch: pytes
     store.close()
 
 
+def test_a_label_that_everything_has_fills_what_a_rare_one_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its carriers are worth next to nothing, but no others are left."""
+    monkeypatch.setattr(label_search, "FIRST", 2)
+    monkeypatch.setattr(label_index, "FEW", 10)
+    rare = [Node(f"r{n}", text="x", tag_details=tags("rare", "common"), at=n) for n in range(3)]
+    common = [Node(f"c{n:03}", text="x", tag_details=tags("common"), at=n) for n in range(200)]
+    store = SqliteStore(tmp_path)
+    store.write(ME, Batch(nodes=rare + common))
+    assert walked(store, from_tag("rare", "common"), limit=5) == ["r2", "r1", "r0", "c199", "c198"]
+    store.close()
+
+
 def test_nodes_with_very_many_tags_are_found_beside_a_narrow_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

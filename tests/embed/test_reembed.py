@@ -133,6 +133,15 @@ def test_opened_with_the_new_model_before_it_is_finished_it_answers_by_words_and
         assert_all_are_of(early, other)
 
 
+def test_a_narrative_that_was_made_with_vectors_is_not_told_when_they_are_gone(memory: Memory, place: Path) -> None:
+    memory.add("Tea for Ines.", id="ines", name="Ines Okafor", kind="person")
+    memory.fact("ines", "likes", "tea")
+    assert not memory.narrate("brew").degraded
+    with Memory(place, embedder=None) as other:
+        other.reembed("none")
+    assert memory.narrate("brew").degraded
+
+
 def test_going_back_to_the_old_model_drops_what_was_made(memory: Memory, place: Path) -> None:
     interrupted(memory, Opposite())
     assert memory.reembed(Concepts()) == 0

@@ -350,7 +350,8 @@ class Run:
         self.done[verb] += 1
         self.worked[verb] += answer.worked
         assert SECRET not in answer.text, f"{verb} {given!r:.3000} shows another tenant's words: {answer.text:.2000}"
-        assert took < SECONDS, f"{took:.1f} s: {verb} {given!r:.3000}"
+        # In a large memory an export may have become the file that is taken in: as much work as was asked for.
+        assert took < SECONDS or (self.atoms and name in GRADUAL), f"{took:.1f} s: {verb} {given!r:.3000}"
         megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         assert megabytes < MEGABYTES, f"{megabytes:.0f} MB: {verb} {given!r:.3000}"
         if before is not None and not (writes and answer.worked):

@@ -45,7 +45,7 @@ SECONDS, WALL, SLOW, NOTES = 10, 150, 3, 60
 NOTES is how long, by the clock, a fault may wait for tests whose calls are noted.
 """
 LEFT_OUT = (
-    "browser", "kill", "damage", "fork", "process", "failing_files", "any_value_for", "signal", "tests/bench",
+    "browser", "kill", "pdf", "damage", "fork", "process", "failing_files", "any_value_for", "signal", "tests/bench",
     "reliability", "lowest_versions", "_docs", "test_package", "test_layers", "test_source_map",
     "test_mirror_of_source",
     *(() if os.environ.get("NEO4J_URI") else ("neo4j",)),

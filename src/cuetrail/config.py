@@ -79,7 +79,8 @@ def on_server(address: str) -> bool:
 
 
 def server_login(uri: str, user: str | None = None, password: str | None = None) -> tuple[str, str | None]:
-    """Returns user name and password for a Neo4j server: as given, else NEO4J_USER, NEO4J_PASSWORD, else the keyring.
+    """Returns user name and password for a Neo4j server. The user is the one given, else NEO4J_USER or NEO4J_USERNAME,
+    else `neo4j`; the password is the one given, else NEO4J_PASSWORD, else that in the keyring, else None.
 
     In the keyring the password is kept under the service `cuetrail` and the name `user@address`.
     """

@@ -113,7 +113,8 @@ def company(together: int, alone: int) -> float:
 
 
 def company_weight(share: float) -> float:
-    """Returns the weight of an edge between two names, given the larger of their two `company` shares.
+    """Returns the weight of an edge between two names that occur in the same texts. `share` is the larger of their two
+    shares: of the texts with one name, how many have the other as well (`company`).
 
     >>> company_weight(0.0), company_weight(0.5), company_weight(0.9)
     (0.25, 0.35, 0.43)

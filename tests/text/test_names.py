@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuetrail.extract import inline
+from cuetrail.extract import links_and_tags
 from cuetrail.text import document_dates, names
 from cuetrail.text.prose import prose_only, split_sentences
 
@@ -113,8 +113,8 @@ GARBAGE += [
     " " * 10**6,
 ]
 RULES: list[Callable[[str], object]] = [
-    inline.find_links,
-    inline.find_tags,
+    links_and_tags.find_links,
+    links_and_tags.find_tags,
     document_dates.find,
     split_sentences,
     lambda text: names.find([text]),

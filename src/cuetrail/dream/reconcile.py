@@ -101,7 +101,7 @@ def _of(kind: type[_R], some: Iterable[Record]) -> list[_R]:
 
 
 class _Lookup:
-    """The engine's keys, and the outlines by key, of all nodes that the given records refer to."""
+    """The keys by id, and the outlines (id, kind, time and file) by key, of all nodes that the records refer to."""
 
     def __init__(self, work: Work, some: Sequence[Record]) -> None:
         self.work = work

@@ -60,8 +60,10 @@ WordEntry = tuple[str, str, Collection[M]]
 
 
 class Hits(NamedTuple, Generic[M]):
-    """The matches of a search. `spots` has the pattern number, first byte and end of each match. `words` has, by
-    pattern number, the known words with that pattern, each as a `WordEntry` (word, literal, values).
+    """The matches of a search. `spots` has the pattern number, first byte and end of each match.
+
+    `words` has, by pattern number, the known words that are searched by that pattern (`c` and `c++` share one), each as
+    a `WordEntry`: the word, the literal that the text must also contain ("" for none), and the values of the word.
     """
 
     words: Sequence[Sequence[WordEntry[M]]]

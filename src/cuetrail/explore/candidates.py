@@ -42,7 +42,7 @@ Expander = Callable[[str], Iterable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query, and the lowest similarity that counts as a match."""
+    """The text of a query, and the lowest similarity at which a node counts as a match."""
 
     text: str
     threshold: float = THRESHOLD

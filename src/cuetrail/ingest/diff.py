@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from cuetrail.extract.inline import find_tags
+from cuetrail.extract.links_and_tags import find_tags
 from cuetrail.ingest.build import HEADING_JOINT, Built, structure_via
 from cuetrail.model import FROM_FILE, NEW_LIFE, Edge, Link, Node, Scope, Tag
 from cuetrail.model.records import FORMER, into_quarantine, is_path_tag, make_tags

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
-from cuetrail.extract.inline import find_links, find_tags
+from cuetrail.extract.links_and_tags import find_links, find_tags
 from cuetrail.ingest.chunk import CODE, PROSE, is_comment, is_list
 from cuetrail.ingest.document import Document, Part, Piece
 from cuetrail.text import document_dates, kept_names

@@ -513,9 +513,10 @@ _BOUND = re.compile(r"\b(since|after|before|until)\s+$", re.IGNORECASE)
 
 
 def _shifted(span: Span, offset: re.Match[str]) -> Span:
-    """Returns the span that lies an offset such as "two weeks before" away from the given span; it is one unit long.
+    """Returns the span, one unit long, that lies an offset such as "two weeks before" away: its middle is so far before
+    the start, or after the end, of the given span.
 
-    Without a number, as in "the week before", it adjoins the given span.
+    Without a number, as in "the week before" or "the week after", it adjoins the given span.
     """
     days = UNIT_DAYS[offset["unit"].lower()]
     is_before = offset["side"].lower() == "before"

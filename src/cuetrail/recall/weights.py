@@ -76,7 +76,8 @@ class Kinds(NamedTuple):
 
 
 def kinds_of(nodes: Iterable[Node]) -> Kinds:
-    """Returns the share of each kind among these nodes; a part of a note counts as a note even if it has a name.
+    """Returns which shares of these nodes belong to a note, have a name, and do neither (chats). A part of a note
+    counts as a note even if it has a name.
 
     Without nodes, the share of chats is 1.
     """

@@ -148,10 +148,11 @@ def unbegun(version: str) -> Mark:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The next atoms to process, by key.
+    """The next atoms to process, in the order of their keys.
 
-    `runs` are the key ranges they come from: a key in there without an atom belongs to a deleted one. `mark` is the
-    progress after this slice, to be saved together with the results of the pass. `left` estimates how many keys remain.
+    `runs` are the key ranges they come from; a key in there without an atom was deleted, or belongs to no atom that the
+    pass may read (another kind of node, another partition, quarantined). `mark` is the progress after this slice, to be
+    saved together with the results of the pass; `left` estimates how many keys remain.
     """
 
     atoms: list[Atom]
@@ -473,11 +474,15 @@ class DreamPass:
         return dict(self._of_keys(self.engine.queries.sources, keys))
 
     def linked(self, keys: Collection[int]) -> set[tuple[int, int]]:
-        """Returns (atom, node) for each edge that ingest made from these atoms to a node that their text names."""
+        """Returns the keys (atom, node) of each edge that a write, not a dream, made from one of these atoms to a node
+        because the text of the atom names it: in a wikilink or in its words.
+        """
         return set(map(_as_pair, self._of_keys(self.engine.queries.linked, keys)))
 
     def used(self, before: int, after: int, limit: int) -> list[Living]:
-        """Returns the next `limit` nodes above the key `after` whose usage record was not changed since `before`."""
+        """Returns the next `limit` nodes above the key `after` that have a usage record and were neither used nor
+        decayed since the time `before`, each with that record, in the order of their keys.
+        """
         found = self._rows(self.engine.queries.used, before=before, after=after, limit=limit)
         return [Living(row[0], row[1], row[2], row[3], Life(*row[4:])) for row in found]
 
@@ -522,7 +527,9 @@ class DreamPass:
         return list(map(_as_row, self._rows(self.engine.queries.second_between, book=int(book), low=low, high=high)))
 
     def firsts(self, book: Book, seconds: Collection[int]) -> dict[int, list[int]]:
-        """Returns, for each of these second numbers, the first numbers of the rows of a ledger book that have it."""
+        """Returns, by second number, the first numbers of all rows of a ledger book that have one of these second
+        numbers. Second numbers without a row are absent.
+        """
         # A list per number rather than a row per pair: common names have hundreds of rows. SQLite returns it as JSON.
         found = self._of_keys(self.engine.queries.firsts, seconds, book=int(book))
         return {second: json.loads(some) if isinstance(some, str) else some for second, some in found}

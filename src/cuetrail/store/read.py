@@ -249,8 +249,8 @@ class Reads(Protocol):
         """
 
     def simhash_bands(self, scope: Scope, /, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
-        """Returns the nodes of the own partition whose SimHash has each band, as (id, SimHash); at most `limit` per
-        band.
+        """Returns, for each of these bands (one of the three parts of a SimHash), the nodes of the own partition that
+        have it, as (id, SimHash); at most `limit` per band. Bands without nodes are absent.
         """
 
     def copies(self, scope: Scope, /, nodes: Sequence[Node]) -> list[Node]:
@@ -273,9 +273,10 @@ class Reads(Protocol):
         """Returns counts of the records that the scope sees."""
 
     def version(self, scope: Scope, /, now: int | None = None) -> ScopeVersion:
-        """Returns values that differ after every write, and after every use, of a record the scope sees.
+        """Returns values that differ after every write, and after every counted use, of a record the scope sees.
 
-        `next_fact` is looked up only if `now` is given.
+        If `now` is given, `next_fact` is the next time after it at which a fact that was stated in advance becomes
+        valid; otherwise None.
         """
 
     def scan(self, scope: Scope, /, words: Collection[str] = ()) -> Iterator[tuple[str | None, Record]]:

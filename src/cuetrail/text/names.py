@@ -399,7 +399,9 @@ def fold(text: str) -> str:
 
 @lru_cache(CACHED_TEXTS)
 def fold_padded(text: str) -> str:
-    """Returns the beginning of a text, folded, with a space at both ends, so that " word " finds whole words."""
+    """Returns the first MOST_CHARS characters of a text in lower case, without accents and punctuation, with a space at
+    both ends, so that " word " finds whole words.
+    """
     return f" {fold(text[:MOST_CHARS])} "
 
 

@@ -47,7 +47,9 @@ def fence_language(line: str) -> str:
 
 
 def without_code(text: str) -> str:
-    """Returns the text with fenced and inline code replaced by spaces."""
+    """Returns the text with each character of fenced and inline code replaced by a space, so that all offsets stay the
+    same.
+    """
     if "`" not in text and "~~~" not in text:
         return text
     prose: list[str] = []

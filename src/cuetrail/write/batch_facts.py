@@ -224,9 +224,12 @@ def _retract(store: Store, scope: Scope, batch: Batch, refs: Sequence[str], now:
 
 
 def _surviving(facts: Sequence[Fact], restated: Sequence[str | None], successors: Mapping[str, str]) -> set[str | None]:
-    """Returns the ids of the texts whose statement is not retracted: as many as there are texts that state it again.
+    """Returns the old texts, by id, whose statement is kept; the statements of all others are retracted. Kept are as
+    many as there are texts that state it now: first the texts that state it themselves, then those whose successor
+    states it, then those whose fact is active.
 
-    `facts` are one statement read from several texts, `restated` the ids of the texts that state it now.
+    `facts` are one statement, as stored for several old texts; `restated` are the ids of the texts that state it now;
+    `successors` has the new id of each replaced text.
     """
 
     def rank(fact: Fact) -> tuple[bool, bool, bool]:

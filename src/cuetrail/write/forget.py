@@ -119,8 +119,8 @@ def is_heading(node: Node) -> bool:
 
 
 def _boilerplate(texts: Sequence[Node], copies: Sequence[Node]) -> set[str]:
-    """Returns, as bare words, those of the texts of which at least BOILERPLATE_FILES other files have a copy. A file
-    with copies of more than half of the texts is not counted: it is a copy of the whole.
+    """Returns those of the texts of which at least BOILERPLATE_FILES other files have a copy, each reduced to its words
+    (`bare_words`). A file with copies of more than half of the texts is not counted: it is a copy of the whole.
     """
     own = {bare_words(node) for node in texts}
     where: dict[str, set[str | None]] = defaultdict(set)

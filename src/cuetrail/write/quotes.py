@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cuetrail.extract.inline import find_tags
+from cuetrail.extract.links_and_tags import find_tags
 from cuetrail.model import Fact, Link, Node, Note, Scope, TextQuery, Where
 from cuetrail.session import Session
 from cuetrail.store.ports import Store

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cuetrail.extract.inline import link_target_name
+from cuetrail.extract.links_and_tags import link_target_name
 from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document, Part, aliases, stem
 from cuetrail.ingest.passages import compose

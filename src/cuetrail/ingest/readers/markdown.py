@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cuetrail.extract.inline import find_links, find_tags
+from cuetrail.extract.links_and_tags import find_links, find_tags
 from cuetrail.ingest import chunk
 from cuetrail.ingest.document import Document, Part, aliases, stem
 from cuetrail.ingest.passages import compose

@@ -451,7 +451,10 @@ def second_hops(
 
 
 def _rarest_names(names: Iterable[str], containing: Mapping[str, list[str]], size: int) -> dict[str, tuple[float, str]]:
-    """Returns, for each node that contains any of these names, the rarest of them and how rare it is, from 0 to 1."""
+    """Returns, by id, for each node that contains any of these names, how rare the rarest of them is, from 0 to 1, and
+    that name. `containing` has the ids of the nodes with each name; `size` is the number of all nodes searched for
+    them (the candidates of the recall).
+    """
     found: dict[str, tuple[float, str]] = {}
     for name in sorted(names, key=lambda name: (len(containing[name]), name)):
         rarity = math.log((size + 1) / max(len(containing[name]), 1)) / math.log(size + 1)

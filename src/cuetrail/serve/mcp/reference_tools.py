@@ -172,7 +172,10 @@ def _create_entities(memory: Memory, given: dict[str, Any]) -> ToolResult:
 
 
 def _atoms(owner: str, known: Sequence[str], first: int, texts: Iterable[str], now: int) -> list[Node]:
-    """Returns an atom for each new observation of an entity; `first` is the position of the first one."""
+    """Returns an atom for each of the `texts` (observations of the entity `owner`) that is not blank, with positions
+    that count up from `first`. `known` are the texts of the observations it already has: nothing is skipped for
+    them, but a text that is among them, or is repeated, gets another id than the first one like it.
+    """
     seen, atoms = Counter(known), list[Node]()
     for text in texts:
         if not text.strip():

@@ -246,8 +246,9 @@ def _believed(said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: F
 
 
 def _overlapping(_said: Sequence[Statement[H]], same: Sequence[Statement[H]], new: Fact) -> Statement[H] | None:
-    """Returns an active statement of the same value that overlaps the new one in time and counts as one with it
-    (`_is_one`); else None.
+    """Returns an active (staged or confirmed) statement of the same value that overlaps the new one in time and counts
+    as one with it: both are from the same text, or one is by a user (`_is_one`). Returns None if there is none, or
+    if the new fact is not active.
     """
     active = [one for one in same if one.fact.status in ACTIVE and _is_one(one.fact, new)]
     there = [one for one in active if one.start < until(new) and begins(new) < one.end]

@@ -28,9 +28,10 @@ FIRST, MOST_ASKED = 100, 10_000
 def search(
     reader: Reader, vector: bytes, limit: int, where: Where, space: VectorSpace | None = None, named: bool = False
 ) -> list[SearchHit]:
-    """Returns the nodes nearest to a vector by cosine; with `named`, only nodes that have a name.
+    """Returns the at most `limit` nodes nearest to a vector by cosine that pass the filters; with `named`, only nodes
+    that have a name. If the memory holds no vectors, it returns none.
 
-    Raises EmbedderMismatch if the memory does not hold vectors of this space.
+    Raises EmbedderMismatch if the memory holds vectors of another space than `space`.
     """
     held = vector_spaces.held(reader.tx)
     if held is None or held == NO_VECTORS:

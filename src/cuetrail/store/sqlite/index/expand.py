@@ -338,7 +338,12 @@ class _Pick:
                 after = self._take(ceiling, cursor)
 
     def _take(self, ceiling: float, rows: Iterable[Row]) -> float | None:
-        """Adds rows and returns the rank after which to continue reading; None if no further row could matter."""
+        """Adds rows, strongest first, as steps of the node. Returns the rank (negative weight) after which to continue
+        reading, if the other rows of this rank cannot matter; None if all rows are read or no further row could
+        matter.
+
+        `ceiling` is the highest tag similarity that a row can have.
+        """
         energy, degree, apart, same, floor = self.energy, self.degree, self.apart, self.same, self.min_activation
         for row in rows:
             most = transfer(energy, -row[RANK], degree, ceiling)
@@ -423,7 +428,10 @@ def _settle(reader: Reader, ties: list[_Tie]) -> None:
 
 
 def _candidates(reader: Reader, taken: list[list[Offer]], names: dict[int, str]) -> tuple[tuple[Candidate, ...], ...]:
-    """Turns the offers that each frontier node takes into candidates. Only the edges of these are read."""
+    """Turns the offers (id, energy and row of an edge) that each frontier node takes into candidates, one tuple per
+    frontier node, in order. Only the details of these edges are read; `names` has the ids of edges by key where they
+    differ from the stored ones.
+    """
     details = edge_details(reader, list({row[EDGE] for offers in taken for _, _, row in offers}))
     made = []
     for offers in taken:

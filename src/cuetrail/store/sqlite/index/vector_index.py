@@ -174,7 +174,9 @@ class VectorIndex:
         return [self._write(folder, piece) for piece in _split(_joined([block.without(runs), *now]))]
 
     def _gathered(self, folder: str, names: list[str], dim: int) -> list[str]:
-        """Merges the last two blocks if the last has grown and both fit in one. Returns the names of all files."""
+        """Merges the last two block files if the last one holds at least TAIL vectors and both together at most BLOCK.
+        Returns the names of all files after that.
+        """
         ends = [_mapped(self.dir.path / folder / name, dim) for name in names[-2:]]
         if len(ends) < 2 or len(ends[1].keys) < TAIL or sum(len(b.keys) for b in ends) > BLOCK:
             return names

@@ -168,8 +168,8 @@ def next_fact(reader: Reader, after: int) -> int | None:
 
 
 def uses(db: sqlite3.Connection, parts: Sequence[int]) -> Hashable:
-    """Returns a value that differs after every counted use of a record in these partitions. It must not be cached with
-    the connection, because the connection's own writes change it.
+    """Returns a value that differs after every counted use of a record in these partitions. It must be read anew each
+    time, not kept with a connection, because the connection's own writes change it too.
     """
     query = f"SELECT part, count FROM uses WHERE part IN ({marks(len(parts))}) ORDER BY part"
     return tuple(db.execute(query, parts).fetchall())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuetrail.extract import inline
+from cuetrail.extract import links_and_tags
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ from cuetrail.extract import inline
     ],
 )
 def test_a_tag_is_found_only_where_a_person_meant_one(text: str, expected: tuple[str, ...]) -> None:
-    assert inline.find_tags(text) == expected
+    assert links_and_tags.find_tags(text) == expected
 
 
 @pytest.mark.parametrize("colour", ["#fff", "#EEE", "#43b02a", "#0f0", "#aabbcc00"])
 def test_colours_are_no_tags(colour: str) -> None:
-    assert inline.find_tags(f"color {colour} and #face #bed #cafes") == ("face", "bed", "cafes")
+    assert links_and_tags.find_tags(f"color {colour} and #face #bed #cafes") == ("face", "bed", "cafes")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuetrail.extract import inline
+from cuetrail.extract import links_and_tags
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,12 @@ from cuetrail.extract import inline
     ],
 )
 def test_a_link_gives_the_name_of_its_target(text: str, expected: tuple[str, ...]) -> None:
-    assert inline.find_links(text) == expected
+    assert links_and_tags.find_links(text) == expected
 
 
 @given(st.text(alphabet="[]()|#!`a/.\\\n <>%é", max_size=200))
 def test_any_text_gives_names_without_brackets_or_lines(text: str) -> None:
-    for name in inline.find_links(text):
+    for name in links_and_tags.find_links(text):
         assert name == name.strip() != ""
         assert "[[" not in name
         assert "\n" not in name

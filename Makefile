@@ -30,7 +30,7 @@ demo: $(READY) built ## remember a small vault and a chat, then recall from them
 	@scripts/demo.sh
 
 test: $(READY) built ## run the tests; ARGS="-k name" goes to pytest
-	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -q -n 3 --dist loadgroup $(ARGS)
 
 check: $(READY) ## format, lint and types, without the tests
 	$(BIN)/ruff format --check

@@ -531,10 +531,12 @@ def test_a_forgotten_episode_stays_forgotten(memory: Memory) -> None:
 
 def test_the_mirror_is_brought_in_step_as_the_last_pass(filled: Memory, tmp_path: Path) -> None:
     filled.mirror(tmp_path / "brain")
+    filled.add("One more.", id="more", at=MONDAY, tags=["added"])
     report = filled.dream()
     assert [one.name for one in report.passes] == [*PASSES, "mirror"]
     assert report.passes[-1].wrote > 0
-    assert (tmp_path / "brain" / "@general" / "#charles_babbage").is_dir()
+    assert (tmp_path / "brain" / "@general" / "#added").is_dir()
+    assert not (tmp_path / "brain" / "@general" / "#charles_babbage").exists()
     assert filled.dream().passes[-1].wrote == 0
 
 
@@ -553,6 +555,7 @@ def test_a_dream_of_some_passes_leaves_the_mirror_alone_and_one_of_the_mirror_th
 
 def test_a_dry_run_tells_what_it_would_write_to_the_mirror(filled: Memory, tmp_path: Path) -> None:
     filled.mirror(tmp_path / "brain")
+    filled.add("One more.", id="more", at=MONDAY)
     before = pages(tmp_path / "brain")
     dry = filled.dream(dry_run=True)
     assert pages(tmp_path / "brain") == before

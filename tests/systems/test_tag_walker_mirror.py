@@ -12,6 +12,7 @@ import pytest
 from cuetrail import Memory, Scope
 from cuetrail.errors import InputError
 from cuetrail.mirror.atomic_publish import exchange
+from cuetrail.mirror.folder import Placement
 from cuetrail.model import Life, Node, Tag
 from cuetrail.store.write import Batch
 from tests.mirror.tools import RULE, ids, looks, opened, pages, shown, tree
@@ -61,13 +62,14 @@ def test_the_tag_is_the_first_that_is_neither_the_bucket_nor_inbox(
     assert list(pages(brain)) == [f"@work/{folder}/unsourced_d41d8cd9.md"]
 
 
-def test_tags_count_in_their_order_whoever_gave_them(memory: Memory, brain: Path) -> None:
+@pytest.mark.parametrize("placement", ["first", "all"])
+def test_only_tags_that_people_gave_make_folders(memory: Memory, brain: Path, placement: Placement) -> None:
     given = (Tag("2026", "2026", "temporal"), Tag("radio", "radio", "user"))
-    memory.add_many([Node("a", text="one", tag_details=given), Node("b", text="two", tag_details=given[::-1])])
-    memory.mirror(brain)
+    memory.add_many([Node("a", text="one", tag_details=given), Node("b", text="two", tag_details=given[:1])])
+    memory.mirror(brain, placement=placement)
     assert shown(brain) == {
-        "@general/#2026/unsourced_d41d8cd9.md": ["a"],
-        "@general/#radio/unsourced_d41d8cd9.md": ["b"],
+        "@general/#radio/unsourced_d41d8cd9.md": ["a"],
+        "@general/#_untagged/unsourced_d41d8cd9.md": ["b"],
     }
 
 
@@ -222,7 +224,7 @@ def test_it_follows_every_ingest(memory: Memory, brain: Path, tmp_path: Path) ->
     assert [Path(path).name[:5] for path in pages(brain)] == ["pipe_"]
 
 
-def test_it_follows_every_dream_which_moves_no_atom_that_has_a_tag(memory: Memory, brain: Path) -> None:
+def test_it_follows_every_dream_which_moves_no_atom(memory: Memory, brain: Path) -> None:
     memory.mirror(brain)
     monday = 1768780800000
     memory.add("Without a tag.", id="a", at=monday)
@@ -230,12 +232,13 @@ def test_it_follows_every_dream_which_moves_no_atom_that_has_a_tag(memory: Memor
     assert pages(brain) == {}
     passes = {report.name: report for report in memory.dream(now=monday).passes}
     assert passes["mirror"].wrote == 2
-    assert shown(brain)["@general/#radio/unsourced_d41d8cd9.md"] == ["b"]
     node = memory.get("a")
     assert node is not None
-    assert shown(brain)[f"@general/#{node.tags[0]}/unsourced_d41d8cd9.md"] == ["a"]
-    memory.mirror(brain, placement="all")
-    assert {path.split("/")[1] for path, there in shown(brain).items() if "b" in there} > {"#radio", "#2026", "#monday"}
+    assert node.tags
+    assert shown(brain) == {
+        "@general/#_untagged/unsourced_d41d8cd9.md": ["a"],
+        "@general/#radio/unsourced_d41d8cd9.md": ["b"],
+    }
 
 
 def test_a_mirror_is_never_ingested(memory: Memory, tmp_path: Path) -> None:

@@ -197,7 +197,9 @@ def check(store: Store, model: Model) -> None:
     stats = store.stats(ME)
     assert (stats.nodes, stats.edges, stats.facts) == (len(model.nodes), len(model.edges), len(model.facts))
     assert (stats.notes, stats.mentions, stats.vectors) == (len(model.notes), len(model.mentions), len(model.vectors))
-    assert stats.tags == len({tag for node in model.nodes.values() for tag in node.tags})
+    tags = [tag for node in model.nodes.values() for tag in node.tag_details]
+    assert stats.tags == len({tag.name for tag in tags if tag.origin == "user"})
+    assert stats.automatic_tags == len({tag.name for tag in tags if tag.origin != "user"})
     assert stats.buckets == Counter(bucket for node in model.nodes.values() for bucket in node.buckets)
     assert stats.tombstones == len(model.stones)
     assert store.doctor(False, None) == []

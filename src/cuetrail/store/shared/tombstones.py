@@ -228,7 +228,7 @@ def json_hashes(text: str) -> JsonHashes | None:
     """Returns the hashes of the JSON strings of at least SHORTEST characters in a text that is or contains JSON, each
     with its span in the text, quotes included. Returns None if there are no such strings.
 
-    >>> found = json_hashes('{"said": "the key is\\nunder the mat", "by": "ann"}')
+    >>> found = json_hashes('{"said": "the key is\\\\nunder the mat", "by": "ann"}')
     >>> [span for span, _ in found.strings]
     [(9, 36)]
     """

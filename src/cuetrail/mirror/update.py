@@ -63,7 +63,7 @@ class MirrorReport:
 
 @dataclass(frozen=True, slots=True)
 class _BundlePlan:
-    """What the mirror must show of one source, or of several with equal file stems: number and digest of the atoms."""
+    """A source, or several with equal file stems, as the mirror must show them: number and digest of their atoms."""
 
     stem: str
     sources: tuple[str | None, ...]

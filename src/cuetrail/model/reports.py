@@ -95,6 +95,10 @@ class Stats:
     narratives: Mapping[str, int] = field(default_factory=dict)
 
 
+MENDED, REPAIR = "mended", "run `cuetrail doctor --repair`"
+"""The `fix` of a finding that `doctor` repaired, and of one that it can repair."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One problem that `doctor` found. `fix` says what to do, or what was done."""

@@ -179,7 +179,7 @@ def _owner_and_short_names(context: RecallContext) -> dict[str, Mentioned]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a cue asks about one subject: the content words of the cue apart from the name, and their stems (`terms`).
+    """The question of a cue about one subject: its content words apart from the name, and their stems (`terms`).
 
     `alone`: there are no such words and the cue does not ask what was said, so all facts fit. `least` is the share of
     the terms that a fact must contain if its predicate contains one. `sure`: the subject's name is capitalised.

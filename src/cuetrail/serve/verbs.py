@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one verb does to a memory. `writes`: it changes the memory. `destroys`: a call may lose data.
+    """The effect of one verb on a memory. `writes`: it changes the memory. `destroys`: a call may lose data.
 
     `repeatable`: a second call with the same arguments changes nothing more. `paths`: it takes or shows paths on the
     machine that stores the memory. `all_users`: it concerns the memories of all users.

@@ -190,7 +190,7 @@ class Writes:
 
 
 class Saved(NamedTuple):
-    """What `save` did: the number of atoms whose tags changed, of tags added and of tags dropped."""
+    """The result of `save`: the number of atoms whose tags changed, of tags added and of tags dropped."""
 
     atoms: int
     added: int

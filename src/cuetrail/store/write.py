@@ -139,8 +139,9 @@ FORGETTING = Forgetting()
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write did: numbers of nodes added, replaced and removed, and of edges. `forgotten` are the ids of nodes
-    that tombstones kept out, `cut` those from whose text they removed sentences.
+    """The result of a write: numbers of nodes added, replaced and removed, and of edges.
+
+    `forgotten` are the ids of nodes that tombstones kept out, `cut` those from whose text they removed sentences.
     """
 
     added: int = 0

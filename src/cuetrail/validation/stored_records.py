@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from cuetrail.errors import CuetrailError
 from cuetrail.model import Edge, Fact, Finding, Life, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
 from cuetrail.model.records import GRADIENTS
+from cuetrail.model.reports import MENDED, REPAIR
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
 from cuetrail.store.shared.copy import list_of, users_of
@@ -24,7 +25,6 @@ from cuetrail.validation.ready_records import WEIGHTS, ready_record
 
 MOST_FINDINGS = 20
 """So many records that break a rule are named one by one; the others are counted."""
-MENDED, REPAIR = "mended", "run `cuetrail doctor --repair`"
 
 Range = tuple[float, float]
 Write = Callable[[Scope, Batch], object]

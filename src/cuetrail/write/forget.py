@@ -127,21 +127,23 @@ def _boilerplate(texts: Sequence[Node], copies: Sequence[Node]) -> set[str]:
     for node in copies:
         if bare_words(node) in own:
             where[bare_words(node)].add(node.source)
-    shared = Counter(source for sources in where.values() for source in sources)
-    whole_copies = {source for source, number in shared.items() if 2 * number > len(own)}
-    return {words for words, sources in where.items() if len(sources - whole_copies) >= BOILERPLATE_FILES}
+    return _in_many_files(where, len(own))
 
 
 def _shared_paragraphs(holders: Mapping[str, Sequence[Node]]) -> frozenset[str]:
     """Returns the short paragraphs, in bare words, that BOILERPLATE_FILES other files contain, copies not counted."""
     where = {words: {node.source for node in some if words in node_paragraphs(node)} for words, some in holders.items()}
+    return frozenset(words for words in _in_many_files(where, len(where)) if len(words) <= BOILERPLATE_CHARS)
+
+
+def _in_many_files(where: Mapping[str, set[str | None]], total: int) -> set[str]:
+    """Returns the words (keys of `where`) that at least BOILERPLATE_FILES of their files contain.
+
+    A file with more than half of the `total` texts is not counted: it is a copy of the whole.
+    """
     shared = Counter(source for sources in where.values() for source in sources)
-    whole_copies = {source for source, number in shared.items() if 2 * number > len(where)}
-    return frozenset(
-        words
-        for words, sources in where.items()
-        if len(words) <= BOILERPLATE_CHARS and len(sources - whole_copies) >= BOILERPLATE_FILES
-    )
+    whole_copies = {source for source, number in shared.items() if 2 * number > total}
+    return {words for words, sources in where.items() if len(sources - whole_copies) >= BOILERPLATE_FILES}
 
 
 def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | None, now: int) -> list[str]:

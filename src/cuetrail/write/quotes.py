@@ -36,8 +36,8 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Quotes:
-    """What the removal of forgotten text changes: nodes whose text is cut, as they were, links that end, and nodes that
-    lose a name.
+    """The changes that removing forgotten text makes: `cut` are the nodes whose text is shortened, as they were before,
+    `ended` the links that no longer stand in a text, `renamed` the nodes that lose a name.
     """
 
     cut: list[Node]
@@ -78,7 +78,7 @@ def find_fields(store: Store, scope: Scope, paragraphs: Collection[str]) -> dict
 
 
 def _rarest(paragraph: str) -> set[str]:
-    """The longest word of a paragraph, which is the best guess at the rarest."""
+    """Returns the longest word of a paragraph, which is the best guess at the rarest."""
     plain = max(_ASCII_WORD.findall(paragraph), key=len, default="")
     return {plain if len(plain) > 2 else max(_WORD.findall(paragraph), key=len, default=paragraph)}
 

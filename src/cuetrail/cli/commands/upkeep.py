@@ -11,6 +11,7 @@ from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
 from cuetrail.cli.exit_codes import interruptible
 from cuetrail.cli.output import count_of
+from cuetrail.model.reports import MENDED
 
 
 @verb("cuetrail backup ~/backups/memory-$(date +%F).tar", "cuetrail backup memory.tar.gz")
@@ -92,7 +93,7 @@ def doctor(ctx: click.Context, run: Run, repair: bool) -> None:
     """
     with run.open() as memory, output.progress(run.quiet) as step:
         found = memory.doctor(repair=repair, progress=step)
-    wrong = [finding for finding in found if finding.fix != "mended"]
+    wrong = [finding for finding in found if finding.fix != MENDED]
     lines = [f"{finding.check}: {finding.problem} ({finding.fix})" for finding in found]
     data = {"healthy": not wrong, "findings": [asdict(finding) for finding in found]}
     run.result(data, "\n".join(lines) or "nothing is wrong")

@@ -66,8 +66,8 @@ FORGETTING = ("forget", "mem0-delete")
 
 
 class Service:
-    """What all routes share: the memory, the conditions that a request must meet (host name, token, size, how fast its
-    body arrives, how many wait), the queues by verb, and the responses stored by Idempotency-Key.
+    """The state that all routes share: the memory, the conditions that a request must meet (host name, token,
+    size, how fast its body arrives, how many wait), the queues by verb, and the responses stored by Idempotency-Key.
     """
 
     def __init__(self, memory: LazyMemory, rules: RequestRules) -> None:

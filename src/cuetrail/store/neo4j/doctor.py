@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cuetrail.model import Finding
+from cuetrail.model.reports import MENDED, REPAIR
 from cuetrail.store.neo4j.connection import Connection, Tx, rows
 from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.index.text_index import index_state
 from cuetrail.store.neo4j.schema import statements
 from cuetrail.store.vector_space import NO_VECTORS
 from cuetrail.store.write import Progress
-
-REPAIRED, WOULD_REPAIR = "mended", "run `cuetrail doctor --repair`"
 
 
 class _Check(NamedTuple):
@@ -79,7 +78,7 @@ def examine(connection: Connection, repair: bool, progress: Progress | None) -> 
             return wrong
 
         if (connection.writing if repair else connection.reading)(work):
-            found.append(Finding(check.name, check.problem, REPAIRED if repair else WOULD_REPAIR))
+            found.append(Finding(check.name, check.problem, MENDED if repair else REPAIR))
     if connection.reading(lambda tx: rows(tx, _UNLABELLED))[0][0]:
         found.append(
             Finding("labels", "memories are not found by all of their tags and buckets", "export and import them again")
@@ -103,5 +102,5 @@ def _indexes(connection: Connection, repair: bool) -> list[Finding]:
         connection.schema([*makes.values(), "CALL db.awaitIndexes(300)"])
         if held is not None and held != NO_VECTORS:
             vector_spaces.make_index(connection, held)
-    fix = REPAIRED if repair else WOULD_REPAIR
+    fix = MENDED if repair else REPAIR
     return [Finding("indexes", f"the index {name} is missing or broken", fix) for name in bad]

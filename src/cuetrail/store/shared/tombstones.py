@@ -302,8 +302,8 @@ def match_known(nodes: Sequence[Node], known: Collection[str]) -> dict[str, Tomb
 
 
 def _rests(nodes: Sequence[Node], found: Mapping[str, TombstoneMatch]) -> list[Node]:
-    """The nodes with what is left of their text. It is matched too: without the words between them, two pieces may join
-    to a forgotten sentence.
+    """Returns the nodes with the rest of their text, which is matched again: with the words between them removed, two
+    pieces may join to a forgotten sentence.
     """
     return [replace(node, text=found[node.id].rest) for node in nodes if node.id in found and found[node.id].rest]
 
@@ -330,7 +330,7 @@ def _matches(
 
 
 def _readings(node: Node) -> list[Reading]:
-    """The hashes of a node's text as it stands and, if that differs, without disguises; of JSON, of its strings."""
+    """Returns the hashes of a node's text as it is and, if that differs, without disguises; of JSON, its strings."""
     strings = json_hashes(_text(node))
     return [*_forms(node), *([strings] if strings is not None else ())]
 
@@ -341,7 +341,7 @@ def _forms(node: Node) -> list[TextHashes]:
 
 
 def _first_match(readings: Sequence[Reading], known: Collection[str]) -> TombstoneMatch | None:
-    """The match that leaves nothing of the text if there is one, else the first."""
+    """Returns the match that leaves nothing of the text if there is one, else the first; None if there is none."""
     matches = [found for one in readings if (found := one.match(known)) is not None]
     return min(matches, key=lambda found: bool(found.rest), default=None)
 
@@ -568,7 +568,7 @@ def _runs(text: str, speaker: str) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text without these spans; empty if no letter or digit is left."""
+    """Returns the text without these spans; "" if no letter or digit is left."""
     kept, at = "", 0
     for start, end in sorted(spans):
         kept = _joined(kept, text[at : max(at, start)])
@@ -578,7 +578,7 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _joined(before: str, behind: str) -> str:
-    """Both texts, with as many line breaks between them as the one that has more of them there."""
+    """Returns both texts joined; of the line breaks where they meet, only the longer run is kept."""
     ends, begins = len(before) - len(before.rstrip("\n")), len(behind) - len(behind.lstrip("\n"))
     return before + behind[min(ends, begins) :]
 

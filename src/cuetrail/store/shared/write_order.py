@@ -161,15 +161,15 @@ def _placed(tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, St
 def _corrected(
     tx: WriteTransaction, nodes: Sequence[Node], before: Mapping[str, StoredNode], overwritten: Collection[str]
 ) -> list[Node]:
-    """The nodes with the creation time and usage of those they replace. Where the text or the name changes, the old
-    version goes into the history and the vector is dropped. Of `overwritten` nodes nothing is kept.
+    """Returns the nodes with the creation time and usage of those they replace. Where the text or the name changes,
+    stores the old version in the history and drops the vector. Of `overwritten` nodes nothing is kept.
     """
     said = {node.id: (node.text, node.name) for node in nodes}
     reworded = {id_: old for id_, old in before.items() if (old.text, old.name) != said[id_]}
     tx.drop_vectors([old.key for old in reworded.values()])
     # Summaries that dreams write have no history.
-    told = {id_ for id_, old in reworded.items() if old.kind not in STORYLINE_KINDS}.difference(overwritten)
-    versioned = [node for node in nodes if node.id in told]
+    with_history = {id_ for id_, old in reworded.items() if old.kind not in STORYLINE_KINDS}.difference(overwritten)
+    versioned = [node for node in nodes if node.id in with_history]
     last = tx.last_versions([node.id for node in versioned])
     # Two corrections within one millisecond are two versions, in order.
     at = {node.id: max(node.updated, last.get(node.id, node.updated - 1) + 1) for node in versioned}

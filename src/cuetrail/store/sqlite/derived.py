@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cuetrail.model import UNKNOWN_WEIGHT
+from cuetrail.model.reports import REPAIR
 from cuetrail.store.sqlite.schema import true_given, true_labels, true_name_words, true_relation_words, true_topics
 from cuetrail.text.normalise import names_of
-
-REPAIR = "run `cuetrail doctor --repair`"
 
 Difference = tuple[str, str, str]
 """A difference found: the group of tables, the problem, and what to do."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from cuetrail.errors import CorruptMemory
 from cuetrail.model import Finding
+from cuetrail.model.reports import MENDED, REPAIR
 from cuetrail.store.sqlite import derived
 from cuetrail.store.sqlite.connection import Database
-from cuetrail.store.sqlite.derived import REPAIR
 from cuetrail.store.sqlite.index import vector_spaces
 from cuetrail.store.sqlite.index.label_index import LabelIndex
 from cuetrail.store.sqlite.index.text_index import TextIndex
@@ -38,18 +38,18 @@ def examine(
             with db.writing() as writer:
                 _mend(writer)
             db.tables_mended()
-            found = [Finding(f.check, f.problem, "mended") for f in found]
+            found = [Finding(f.check, f.problem, MENDED) for f in found]
         if progress:
             progress("checking indexes", 7, 8)
         for name, index in indexes.items():
             if index.differs():
                 if repair:
                     index.rebuild()
-                found.append(Finding(name, "it differs from the memories", "mended" if repair else REPAIR))
+                found.append(Finding(name, "it differs from the memories", MENDED if repair else REPAIR))
             if isinstance(index, TextIndex) and index.has_traces():
                 if repair:
                     index.purge()
-                found.append(Finding(name, "it has words of forgotten memories", "mended" if repair else REPAIR))
+                found.append(Finding(name, "it has words of forgotten memories", MENDED if repair else REPAIR))
     except CorruptMemory as error:
         return [Finding("truth", str(error), RESTORE)]
     if progress:

@@ -29,8 +29,8 @@ SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1"""
 
 
 class WriteState:
-    """What the parts of one write transaction share: the transaction, the partition written to, and what was changed so
-    far. The partition is created on first use and locked.
+    """The state that the parts of one write transaction share: the transaction, the partition written to, and the keys
+    changed so far. The partition is created on first use and locked.
 
     `changed` are keys of nodes; `new` is the number of new ones among them. `labelled` is, by partition, by how much
     the number of nodes with tags or buckets changes. `free_keys` are for new nodes.

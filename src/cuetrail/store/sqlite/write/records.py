@@ -31,8 +31,8 @@ from cuetrail.text.normalise import has_topics, names_of, topics_of, words_in_na
 
 @dataclass(slots=True)
 class WriteState:
-    """What the parts of one write transaction share: the connection, the partition written to, and the keys changed so
-    far.
+    """The state that the parts of one write transaction share: the connection, the partition written to, and the keys
+    changed so far.
 
     `changed` are keys of nodes. `revectored` are keys of nodes, edges and notes of which only the vector changed.
     """

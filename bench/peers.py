@@ -12,7 +12,7 @@ from tantivy import Occur, Query
 from bench.common import Phase, Stopwatch, emptied, phase
 from bench.corpus import batches
 from cuetrail import Memory
-from cuetrail.embed.embedder import StaticEmbedder
+from cuetrail.embed.static import StaticEmbedder
 from cuetrail.store.sqlite.index.text_index import WRITER_BYTES
 from cuetrail.text.normalise import make_analyser
 

@@ -46,7 +46,8 @@ from bench.common import (
 )
 from bench.corpus import BATCH, SEED, batches, write_corpus
 from bench.search import make_queries
-from cuetrail.embed.embedder import StaticEmbedder, to_blob
+from cuetrail.embed.embedder import to_blob
+from cuetrail.embed.static import StaticEmbedder
 from cuetrail.model import Node, Scope, Where
 from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.vector_space import VectorSpace

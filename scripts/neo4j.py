@@ -55,6 +55,8 @@ db.tx_log.preallocate=false
 BRIEF = """dbms.cypher.min_replan_interval=10m
 """
 BRIEF_JAVA = ("-XX:TieredStopAtLevel=1",)
+READ_ONLY = """server.databases.read_only=neo4j
+"""
 
 
 class Missing(Exception):
@@ -140,10 +142,13 @@ def start(
     port: int | None = None,
     password: str = "",
     size: Size = Size(),  # noqa: B008  # frozen
+    *,
+    read_only: bool = False,
 ) -> Server:
     """Starts a server and waits until it answers. Raises Missing, or RuntimeError if it does not start.
 
-    `home` is the folder of an earlier server, whose data and password are used. It is not deleted at the end.
+    `home` is the folder of an earlier server, whose data and password are used. It is not deleted at the end. With
+    `read_only` the server refuses every write to its memory.
     """
     jars, program = fetch(cache or cache_home()), java()
     keep = home is not None
@@ -151,6 +156,7 @@ def start(
     (folder / "conf").mkdir(parents=True, exist_ok=True)
     port = port or free_port()
     config = CONFIG.format(port=port, heap=size.heap, pages=size.pages) + (BRIEF if size.brief else "")
+    config += READ_ONLY if read_only else ""
     (folder / "conf" / "neo4j.conf").write_text(config, "utf-8")
     command = [sys.executable, __file__, "guard", "keep" if keep else "remove", program, str(jars), str(folder)]
     command += [f"-Xmx{size.heap}", *(BRIEF_JAVA if size.brief else ())]

@@ -82,7 +82,7 @@ def server(neo4j_server: Login, monkeypatch: pytest.MonkeyPatch) -> Iterator[Log
 def own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Hides the developer's own cuetrail settings and home directory."""
     for name in list(os.environ):
-        if name.startswith(("CUETRAIL_", "NEO4J_", "XDG_")):
+        if name.startswith(("CUETRAIL_", "HF_", "NEO4J_", "XDG_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path_factory.getbasetemp()))
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from cuetrail.cli.commands.model import megabytes
+from cuetrail.model_files.catalogue import CATALOGUE
 from cuetrail.validation.limits import MOST, MOST_ITEMS
 
 ROOT = Path(__file__).parents[1]
@@ -53,3 +55,11 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_page_on_limits_has_every_limit() -> None:
     rows = dict(re.findall(r"\| `(\w+)` \| ([\d,]+) \|", (ROOT / "docs/limits.md").read_text()))
     assert {name: int(most.replace(",", "")) for name, most in rows.items()} == {**MOST, **MOST_ITEMS}
+
+
+def test_the_page_on_models_has_every_model() -> None:
+    rows = re.findall(
+        r"^\| `([\w.-]+)` \| (\w+) \| (.+?) \| (.+?) \| (.+?) \|$", (ROOT / "docs/models.md").read_text(), re.M
+    )
+    known = [(one.name, one.kind, one.good_for, megabytes(one.size), one.licence) for one in CATALOGUE]
+    assert rows == known

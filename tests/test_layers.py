@@ -15,7 +15,7 @@ SRC = Path(__file__).parents[1] / "src" / "cuetrail"
 FLAT: dict[str, set[str]] = {
     "": {"aio", "embed", "errors", "memory", "model", "recall"},
     "__main__": {"cli"},
-    "aio": {"embed", "errors", "extract", "memory", "model", "recall", "store", "validation"},
+    "aio": {"embed", "errors", "extract", "memory", "model", "recall", "rerank", "store", "validation"},
     "config": {"errors", "model"},
     "engines": {"config", "errors", "store"},
     "errors": set(),
@@ -24,12 +24,12 @@ FLAT: dict[str, set[str]] = {
     "formulas": set(),
     "http_post": set(),
     "recipes": {"recall"},
-    "session": {"config", "embed", "extract", "model", "store"},
+    "session": {"config", "embed", "extract", "model", "rerank", "store"},
 }
 MOST_FLAT_MODULES = 12
 MOST_MODULES_IN_A_FOLDER = 16
 LONGEST_CHAIN = 15
-MOST_METHODS_OF_THE_PORTS = 45
+MOST_METHODS_OF_THE_PORTS = 46
 MOST_LINES_OF_A_FUNCTION = 60
 MAY_IMPORT = re.compile(r"^May import: (.*?)\.$", re.MULTILINE | re.DOTALL)
 

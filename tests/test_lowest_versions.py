@@ -42,13 +42,13 @@ import sys, threading, urllib.request
 
 from cuetrail import Memory
 from cuetrail.serve.memory_access import LazyMemory
-from cuetrail.serve.rest.connection_limits import ConnectionLimits
+from cuetrail.serve.rest.connection_limits import ConnectionLimits, OpenConnections
 from cuetrail.serve.rest.requests import RequestRules
-from cuetrail.serve.rest.server import listening_socket, make_http_server
+from cuetrail.serve.rest.server import listening_socket, make_app, make_http_server
 
 memory = LazyMemory(lambda: Memory(sys.argv[1], embedder=None))
 with listening_socket(memory, "127.0.0.1", 0) as (listener, _):
-    server = make_http_server(memory, RequestRules(), ConnectionLimits())
+    server = make_http_server(make_app(memory, RequestRules()), OpenConnections(ConnectionLimits()))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"

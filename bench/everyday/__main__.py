@@ -71,7 +71,8 @@ def measure(vault: Vault, work: Path, options: argparse.Namespace) -> None:
             if options.misses and RECALL in scores:
                 print("\n".join(f"  {miss}" for miss in scores[RECALL].misses))
         if RECALL in chosen:
-            styles = {style: score(chosen[RECALL], of) for style, of in by_style(vault.groups["questions"]).items()}
+            asked = [one for kind in ("questions", "more questions") for one in vault.groups.get(kind, ())]
+            styles = {style: score(chosen[RECALL], of) for style, of in by_style(asked).items()}
             print(f"\nrecall by style\n{table('questions', styles)}", flush=True)
 
 
@@ -83,7 +84,7 @@ def write_notes(vault: Vault, folder: Path) -> None:
 
 
 def table(group: str, scores: dict[str, Score]) -> str:
-    if group == "absent":
+    if group.endswith("absent"):
         return aligned(["row", "refused"], [[name, str(one.refused)] for name, one in scores.items()])
     columns = ["row", "note@1", "note@5", "note@10", "passage@1", "passage@5", "refused", "of"]
     rows = [

@@ -14,7 +14,9 @@ from bench.quality.sets import present
 from bench.quality.vaults import FENCED, plain, read_notes
 from cuetrail.evaluate import SEED
 
-VAULTS = ("dendron-site", "blue-book")
+VAULTS = ("dendron-site", "blue-book", "til")
+# Our own questions, of the same kind as those of the data folder.
+OWN = Path(__file__).parent / "own"
 DRAWN = 300
 FRONT = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
 TITLE = re.compile(r"^title:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
@@ -45,12 +47,14 @@ def load_vault(data: Path, name: str, most: int | None) -> Vault:
     titles = own_titles(notes)
     drawn = Random(SEED).sample(titles, min(DRAWN, len(titles)))
     groups = {
-        "questions": list(_read(data, name)),
+        "questions": list(_read(data / "everyday" / f"{name}.jsonl")),
+        "more questions": list(_read(OWN / f"{name}.jsonl")),
         "titles typed": titles,
         "titles in a question": [Asked(f"what did I write about {one.cue}?", one.note) for one in drawn],
-        "absent": list(_read(data, "absent")),
+        "absent": list(_read(present(data / "everyday" / "absent.jsonl"))),
+        "more absent": list(_read(OWN / "til-absent.jsonl")),
     }
-    return Vault(name, notes, {kind: asked[:most] for kind, asked in groups.items()})
+    return Vault(name, notes, {kind: asked[:most] for kind, asked in groups.items() if asked})
 
 
 def own_titles(notes: Mapping[str, str]) -> list[Asked]:
@@ -68,7 +72,8 @@ def title_of(path: str, text: str) -> str:
     return plain(found[1].strip("'\" ")) if found else PurePosixPath(path).stem
 
 
-def _read(data: Path, name: str) -> Iterator[Asked]:
-    for line in present(data / "everyday" / f"{name}.jsonl").read_text("utf-8").splitlines():
+def _read(file: Path) -> Iterator[Asked]:
+    """Yields the questions of a file; none if there is no such file, as for vaults that only OWN asks about."""
+    for line in file.read_text("utf-8").splitlines() if file.is_file() else ():
         one = json.loads(line)
         yield Asked(one["question"], one.get("note", ""), one.get("answer", ""), one["style"])

@@ -1,4 +1,4 @@
-"""The rows of the tables: plain baselines, every recipe, and named variants of the default one.
+"""The rows of the tables: plain baselines and every recipe. `bench.rank` tells what each signal of TRAIL is worth.
 
 The baselines are what textbooks have: words that are OR-ed, vectors alone, and both. For them a quoted title is words
 like any other; in a recipe it is a condition, as for anybody who asks.
@@ -18,7 +18,6 @@ from cuetrail.recall.anchor.hybrid_search import hybrid_search, redundant_titles
 from cuetrail.recall.recipes import no_spread
 from cuetrail.recall.render.text import one_list
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Recipe, Scored
-from cuetrail.recall.weights import Trail, Weights
 
 Contender = Callable[[Memory, Question, int], Sequence[Node]]
 
@@ -53,39 +52,8 @@ def contenders(embedder: str) -> dict[str, Contender]:
         "ENERGY": recipes.ENERGY,
         "NARRATIVE": recipes.NARRATIVE,
         "EXPLORE": recipes.EXPLORE,
-        **variants(),
     }
     return {name: by_recipe(recipe) for name, recipe in rows.items()}
-
-
-def variants() -> dict[str, Recipe]:
-    """TRAIL with a part of it left out, by name: what each part is worth, each row with all of the one before."""
-    anchors, hop = ("blend",), ("blend", "named", "walk", "link")
-    second = (*hop, "hop", "left", "further")
-    place = (*second, "near", "place", "spoken")
-    ties = ("names", "edges", "order", "tags")
-    return {
-        "TRAIL, anchors only": recipes.trail(_only(anchors)),
-        "TRAIL, + names in the cue": recipes.trail(_only((*anchors, "named"))),
-        "TRAIL, + one hop by names": recipes.trail(_only(hop, ties[:1])),
-        "TRAIL, + along edges": recipes.trail(_only(hop, ties[:3])),
-        "TRAIL, + along tags": recipes.trail(_only(hop, ties)),
-        "TRAIL, + along facts": recipes.trail(_only(hop)),
-        "TRAIL, + second hop": recipes.trail(_only(second)),
-        "TRAIL, + what stands around": recipes.trail(_only(place)),
-    }
-
-
-def _only(kept: Sequence[str], along: tuple[str, ...] = Trail().along) -> Trail:
-    """TRAIL with some signals and some kinds of ties alone."""
-    full = Trail()
-    return replace(
-        full, named=_with(full.named, kept), notes=_with(full.notes, kept), chats=_with(full.chats, kept), along=along
-    )
-
-
-def _with(weights: Weights, kept: Sequence[str]) -> Weights:
-    return replace(weights, **{name: 0.0 for name in weights.signals() if name not in kept})
 
 
 def _plain(name: str, text_share: float, *, words: bool = True, vectors: bool = True) -> Recipe:

@@ -23,6 +23,7 @@ from cuetrail.extract.facts import FactReader
 from cuetrail.memory import Memory
 from cuetrail.model import Activation, Scope
 from cuetrail.recall.spread.activation import Stream
+from cuetrail.rerank import Reranker
 from cuetrail.store.ports import Store
 from cuetrail.validation.arguments import check
 
@@ -39,6 +40,8 @@ class OpenOptions(TypedDict, total=False):
     embedder: Embedder | str | None
     api_key: str | None
     extractor: FactReader | str | None
+    reranker: Reranker | str | None
+    rerank_ms: int
 
 
 def _in_thread(

@@ -17,9 +17,10 @@ from cuetrail.model import Scope
 
 FILE = "cuetrail.toml"
 EMBEDDER = "static"
+RERANKER = "none"
+HUB = "https://huggingface.co"
 # Also matches slips: a scheme without its slashes, or without its colon.
 _SERVER = re.compile(r"(neo4j|bolt)(\+s|\+ssc)?(:/?/?|//)", re.IGNORECASE)
-_EMBEDDER_LINE = re.compile(r"^[ \t]*embedder[ \t]*=.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class Settings:
     scope: Scope = field(default_factory=Scope)
     zone: str = "UTC"
     extractor: str = "rules"
+    reranker: str = RERANKER
+    rerank_ms: int | None = None
 
     def __repr__(self) -> str:
         # Leaves out the API key and a server's password, because this text may be logged.
@@ -125,10 +128,11 @@ def reference_file() -> Path | None:
     return Path(named).expanduser() if named else None
 
 
-def load_settings(memory: str | None = None, embedder: str | None = None) -> Settings:
+def load_settings(memory: str | None = None, embedder: str | None = None, reranker: str | None = None) -> Settings:
     """Returns the settings from arguments, environment and file.
 
-    The variables are CUETRAIL_MEMORY, _EMBEDDER, _API_KEY, _TENANT, _USER, _TEAMS, _ZONE and _EXTRACTOR.
+    The variables are CUETRAIL_MEMORY, _EMBEDDER, _RERANKER, _RERANK_MS, _API_KEY, _TENANT, _USER, _TEAMS, _ZONE and
+    _EXTRACTOR. Raises InputError for a file that cannot be read, and a CUETRAIL_RERANK_MS that is no number.
     """
     env = os.environ
     address = memory or env.get("CUETRAIL_MEMORY") or default_memory(env)
@@ -145,7 +149,27 @@ def load_settings(memory: str | None = None, embedder: str | None = None) -> Set
         scope=scope,
         zone=env.get("CUETRAIL_ZONE") or stored.get("zone", "UTC"),
         extractor=env.get("CUETRAIL_EXTRACTOR") or stored.get("extractor", "rules"),
+        reranker=reranker or env.get("CUETRAIL_RERANKER") or stored.get("reranker", RERANKER),
+        rerank_ms=_milliseconds(env.get("CUETRAIL_RERANK_MS") or stored.get("rerank_ms")),
     )
+
+
+def _milliseconds(text: str | None) -> int | None:
+    if text is not None and not re.fullmatch(r"\d{1,9}", text.strip()):
+        raise InputError(f"rerank_ms must be a whole number of milliseconds, not {text!r:.60}")
+    return int(text) if text else None
+
+
+def models_folder() -> Path:
+    """Returns the folder of fetched models: CUETRAIL_MODELS, else `models` in the XDG data directory of cuetrail."""
+    env = os.environ
+    named = env.get("CUETRAIL_MODELS")
+    return Path(named).expanduser() if named else Path(default_memory(env)) / "models"
+
+
+def model_hub() -> str:
+    """Returns the address of the hub that models are fetched from: HF_ENDPOINT, else huggingface.co."""
+    return (os.environ.get("HF_ENDPOINT") or HUB).rstrip("/")
 
 
 def keep_embedder(memory: str, embedder: str) -> Path | None:
@@ -153,19 +177,29 @@ def keep_embedder(memory: str, embedder: str) -> Path | None:
 
     Changes only the line of the embedder. Raises InputError if the file cannot be read or written.
     """
+    return _keep(memory, "embedder", embedder, EMBEDDER)
+
+
+def keep_reranker(memory: str, reranker: str) -> Path | None:
+    """Writes a reranker into the memory's `cuetrail.toml`, as `keep_embedder` does with an embedder."""
+    return _keep(memory, "reranker", reranker, RERANKER)
+
+
+def _keep(memory: str, name: str, value: str, default: str) -> Path | None:
     path = _home(memory) / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
-    kind, _, folder = embedder.partition(":")
+    kind, _, folder = value.partition(":")
     # The path is stored as an absolute one, so that it works from any directory.
-    chosen = f"{kind}:{Path(folder).expanduser().absolute()}" if kind == "onnx" else embedder
-    if _file(path).get("embedder", EMBEDDER) == chosen:
+    chosen = f"{kind}:{Path(folder).expanduser().absolute()}" if kind == "onnx" else value
+    if _file(path).get(name, default) == chosen:
         return None
     old = path.read_text("utf-8") if path.exists() else ""
-    line = f"embedder = {json.dumps(chosen, ensure_ascii=False)}"
-    new = _EMBEDDER_LINE.sub(lambda _: line, old, count=1) if _EMBEDDER_LINE.search(old) else f"{line}\n{old}"
+    line = f"{name} = {json.dumps(chosen, ensure_ascii=False)}"
+    present = re.compile(rf"^[ \t]*{name}[ \t]*=.*$", re.MULTILINE)
+    new = present.sub(lambda _: line, old, count=1) if present.search(old) else f"{line}\n{old}"
     try:
-        if tomllib.loads(new).get("embedder") != chosen:
-            raise InputError(f"{path}: write {line} into it, so that later commands use this embedder")
+        if tomllib.loads(new).get(name) != chosen:
+            raise InputError(f"{path}: write {line} into it, so that later commands use this {name}")
         temporary = path.with_name(f".{FILE}.{os.getpid()}.tmp")
         temporary.touch(0o600)
         temporary.write_text(new, "utf-8")

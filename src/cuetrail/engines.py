@@ -45,6 +45,13 @@ def _open_server(address: str) -> Store:
     return Neo4jStore(Address(found.uri, found.database, user, password), SqliteStore)
 
 
+def is_copied(address: str) -> bool:
+    """True if opening this memory makes a copy of it, because its folder cannot be written to."""
+    from cuetrail.store.sqlite.read_copy import is_read_only
+
+    return not on_server(address) and is_read_only(Path(address).expanduser())
+
+
 def restore_backup(backup: Path, address: str, force: bool) -> Path | None:
     """Replaces the memory in a folder by a backup; a healthy memory is replaced only with `force`. A damaged one is
     kept under another name, and its path returned; else None.

@@ -9,8 +9,10 @@ CuetrailError
 │   ├── WrongVersion      written by a newer cuetrail
 │   ├── Busy              another process held the write lock for too long
 │   └── Unreachable       the server that keeps the memory does not answer
-├── EmbedderError         an embedder could not be loaded or failed
-│   └── EmbedderMismatch  the memory holds another model's vectors; reembed
+├── ModelError            a model could not be fetched or loaded
+│   ├── EmbedderError     an embedder could not be loaded or failed
+│   │   └── EmbedderMismatch  the memory holds another model's vectors; reembed
+│   └── RerankerError     a reranker could not be loaded or failed
 ├── MirrorError           a mirror could not be written; it is as it was
 ├── TaggerError           a tagger failed; the rest of the dream goes on
 ├── ReadError             a file could not be read as its format
@@ -63,12 +65,20 @@ class Unreachable(MemoryError_):
     """The server that keeps the memory does not answer."""
 
 
-class EmbedderError(CuetrailError):
+class ModelError(CuetrailError):
+    """A model could not be fetched or loaded."""
+
+
+class EmbedderError(ModelError):
     """An embedder could not be loaded or failed."""
 
 
 class EmbedderMismatch(EmbedderError):
     """The memory holds vectors of another model."""
+
+
+class RerankerError(ModelError):
+    """A reranker could not be loaded or failed."""
 
 
 class MirrorError(CuetrailError):

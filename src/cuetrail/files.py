@@ -32,7 +32,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
     The permissions of `path` stay; a new file and a new folder are private.
     """
-    if _is_special(path):
+    if is_special(path):
         with path.open("wb") as file:
             yield file
         return
@@ -50,7 +50,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 def replace_with(finished: Path, path: Path) -> None:
     """Replaces `path` with a finished file on the same disk."""
-    if _is_special(path):
+    if is_special(path):
         with finished.open("rb") as whole, path.open("wb") as file:
             shutil.copyfileobj(whole, file)
     else:
@@ -66,9 +66,10 @@ def _set_mode(new: Path, target: Path) -> None:
         new.chmod(PRIVATE)
 
 
-def _is_special(path: Path) -> bool:
-    """True for a pipe or a device such as /dev/stdout: it must be written to, not replaced."""
-    return path.exists() and not path.is_file()
+def is_special(path: Path) -> bool:
+    """True for a pipe or a device such as /dev/stdout: it must be written to, not replaced, and may be endless."""
+    # Unlike those of Path, these are False for what may not be looked at.
+    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113
 
 
 def sync_file(path: Path) -> None:

@@ -1,10 +1,15 @@
-"""Sends JSON to a server that a user named. The API key goes to no other address."""
+"""Sends JSON to a server that a user named, again if the server is busy. The API key goes to no other address."""
 
 from __future__ import annotations
 
 import urllib.request
-from http.client import HTTPResponse
-from typing import Any
+from collections.abc import Callable
+from http.client import HTTPException, HTTPResponse
+from typing import Any, TypeVar
+from urllib.error import HTTPError
+
+T = TypeVar("T")
+ATTEMPTS = 3
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -25,3 +30,27 @@ def post_json(url: str, body: bytes, key: str | None, seconds: float) -> HTTPRes
     request = urllib.request.Request(url, data=body, headers=headers, method="POST")
     answer: HTTPResponse = urllib.request.build_opener(_NoRedirect).open(request, timeout=seconds)
     return answer
+
+
+def is_temporary(error: BaseException) -> bool:
+    """True if the request may succeed later: no answer came, or the server says that it is busy or broken."""
+    if isinstance(error, HTTPError):
+        return error.code in (408, 429) or error.code >= 500
+    return isinstance(error, OSError | HTTPException)
+
+
+def with_retries(
+    ask: Callable[[], T], may_recover: Callable[[Exception], bool], pause: float, sleep: Callable[[float], object]
+) -> T:
+    """Returns what `ask` returns. If it raises an error that `may_recover`, asks again: ATTEMPTS times at most.
+
+    The first pause lasts `pause` seconds, each later one twice as long. Raises the error of the last attempt.
+    """
+    for attempt in range(ATTEMPTS - 1):
+        try:
+            return ask()
+        except Exception as error:
+            if not may_recover(error):
+                raise
+        sleep(pause * 2**attempt)
+    return ask()

@@ -26,7 +26,8 @@ from cuetrail.evaluate import Comparison, Question
 from cuetrail.explore import brief, browse, explore
 from cuetrail.explore.brief import BRIEF_BUDGET, Brief
 from cuetrail.explore.browse import Timeline
-from cuetrail.explore.candidates import CANDIDATES, Expander
+from cuetrail.explore.candidates import CANDIDATES
+from cuetrail.explore.context import Expander
 from cuetrail.explore.explore import Exploration
 from cuetrail.extract import open_fact_reader
 from cuetrail.extract.facts import FactReader
@@ -65,6 +66,8 @@ from cuetrail.recall.spread import activation, traversal_pagerank
 from cuetrail.recall.spread.activation import Stream
 from cuetrail.recall.spread.traversal_pagerank import Traversal
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
+from cuetrail.rerank import Reranker, reranker_of
+from cuetrail.rerank.reranking import RERANK_MS
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.read import LABEL_KINDS, LabelKind, Labelled, edges_by_id
@@ -74,13 +77,16 @@ from cuetrail.transfer.export_file import export_file
 from cuetrail.transfer.import_file import ImportReport, import_file
 from cuetrail.validation import queries as valid
 from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen, make_where
-from cuetrail.validation.limits import MOST_ITEMS
+from cuetrail.validation.limits import MOST, MOST_ITEMS
 from cuetrail.validation.records import make_scope
 from cuetrail.validation.stored_records import find_faulty
 from cuetrail.write import edges, facts
+from cuetrail.write.edit import edit
 from cuetrail.write.forget import Doomed, forget, plan_forget
-from cuetrail.write.pipeline import add, add_many, edit, write
+from cuetrail.write.notes import note
+from cuetrail.write.pipeline import add, add_many, write
 from cuetrail.write.quarantine import quarantine
+from cuetrail.write.relationships import relate
 
 
 class Memory:
@@ -88,22 +94,29 @@ class Memory:
 
     `address` is a directory (made if missing), or a database of a Neo4j server, `neo4j://user@host:7687/database`.
     `embedder` is an Embedder, a spec such as "static", "none", "onnx:FOLDER", "openai:URL#MODEL", or None for text
-    alone. `extractor` reads facts from files: "rules", "none", "openai:URL#MODEL", or a function of yours.
+    alone; "auto" is the strongest on this machine. `extractor` reads facts from files: "rules", "none",
+    "openai:URL#MODEL", or a function of yours. `reranker` reads the best candidates of a recall once more: a Reranker,
+    a spec such as "onnx:FOLDER" or "fastembed:MODEL", or None. It has `rerank_ms` milliseconds; else the answer is
+    without it, and says so.
     """
 
     @checked
     def __init__(
         self, address: str | Path, *, scope: Scope | None = None, embedder: Embedder | str | None = "static",
         api_key: str | None = None, extractor: FactReader | str | None = "rules",
+        reranker: Reranker | str | None = None, rerank_ms: int = RERANK_MS,
     ) -> None:  # fmt: skip
+        check_range("rerank_ms", rerank_ms, 1, MOST["rerank_ms"])
         self.scope = make_scope(scope or Scope())
+        self._reranker, self._rerank_ms = reranker_of(reranker), rerank_ms
         self._extractor = open_fact_reader(extractor, api_key)
         self.address = without_password(str(address))
         self._api_key = api_key
         self._narratives: NarrativeCache = NarrativeCache()
         self.store: Store = engines.open_store(str(address))
         try:
-            self._vectors = Vectors(self.store, self._open_embedder(embedder))
+            held = self.store.vector_spaces().held
+            self._vectors = Vectors(self.store, self._open_embedder(embedder, held.model if held else None))
         except BaseException:
             self.store.close()
             raise
@@ -129,11 +142,13 @@ class Memory:
 
     @property
     def session(self) -> Session:
-        """The address, engine, scope and vectors of this memory, as the functions behind the verbs take them."""
-        return Session(self.address, self.store, self.scope, self._vectors, self._extractor)
+        """The address, engine, scope and models of this memory, as the functions behind the verbs take them."""
+        return Session(
+            self.address, self.store, self.scope, self._vectors, self._extractor, self._reranker, self._rerank_ms
+        )
 
-    def _open_embedder(self, given: Embedder | str | None) -> Embedder | None:
-        return open_embedder(given, api_key=self._api_key) if isinstance(given, str) else given
+    def _open_embedder(self, given: Embedder | str | None, held: str | None = None) -> Embedder | None:
+        return open_embedder(given, api_key=self._api_key, held=held) if isinstance(given, str) else given
 
     # --- write: nodes, edges, notes (write/)
 
@@ -212,7 +227,7 @@ class Memory:
 
         It `expires` at a time, or after a "week", a "month" or a "year"; with "never" or None it stays.
         """
-        return edges.note(self.session, target, text, expires, _time(now))
+        return note(self.session, target, text, expires, _time(now))
 
     @checked
     def relate(
@@ -230,7 +245,7 @@ class Memory:
             "weight": weight, "tags": tags, "text": text, "type": type, "attitude": attitude, "proximity": proximity,
             "confidence": confidence, "valid_from": valid_from, "valid_until": valid_until,
         }  # fmt: skip
-        return edges.relate(self.session, src, dst, given, _time(now))
+        return relate(self.session, src, dst, given, _time(now))
 
     # --- facts (write/facts.py, facts/)
 
@@ -596,8 +611,10 @@ class Memory:
         return self.store.labels(self.scope, what, norm_tag(prefix) if prefix else "", limit)
 
     def stats(self) -> Stats:
-        """Return counts of what this scope can see, and how often narratives came from the cache."""
-        return replace(self.store.stats(self.scope), narratives=self._narratives.counts(self.scope))
+        """Return counts of what this scope can see, the models in use, and how often narratives came from the cache."""
+        reranker = self._reranker.name if self._reranker else None
+        found = self.store.stats(self.scope)
+        return replace(found, narratives=self._narratives.counts(self.scope), reranker=reranker)
 
     # --- upkeep (dream/, mirror/, transfer/, embed/, store/)
 

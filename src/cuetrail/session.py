@@ -7,18 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cuetrail.config import on_server, server_home, without_login
+from cuetrail.rerank.reranking import RERANK_MS
 
 if TYPE_CHECKING:
     from cuetrail.embed.vectors import Vectors
     from cuetrail.extract.facts import FactReader
     from cuetrail.model import Scope
+    from cuetrail.rerank.reranker import Reranker
     from cuetrail.store.ports import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """An opened memory for one scope: its address, engine, scope and vectors, and the function that reads facts from
-    texts (`extractor`; None if no facts are read).
+    texts (`extractor`; None if no facts are read). `reranker` has `rerank_ms` milliseconds in each recall.
     """
 
     address: str
@@ -26,6 +28,8 @@ class Session:
     scope: Scope
     vectors: Vectors
     extractor: FactReader | None
+    reranker: Reranker | None = None
+    rerank_ms: int = RERANK_MS
 
     @property
     def home(self) -> Path:

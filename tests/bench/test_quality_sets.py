@@ -11,18 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from bench.quality import choose, report
-from bench.quality.contenders import ROOM, TODAY
+from bench.quality import report
 from bench.quality.conversation import milliseconds
 from bench.quality.registry import SETS
 from bench.quality.run import Job, Measured, chosen_rows, keep, load_measured, run
 from bench.quality.sets import Corpus, data_folder
 from bench.quality.vaults import links_of, plain, without
 from cuetrail import Memory
-from cuetrail.recall.weights import NAMED
 
 NOTES = {
     "blue-book/docs/anki.md": "---\ntitle: Anki\n---\n\nAnki makes remembering very easy through "
@@ -145,19 +142,6 @@ def test_with_triples_a_corpus_also_holds_them_as_facts_that_their_passage_state
         ("p1", "lies_in", "entity troms", "p0"),
     ]
     assert job.place(corpus) != replace(job, triples=False).place(corpus)
-
-
-def test_weights_are_chosen_by_what_recall_itself_would_give(data: Path, tmp_path: Path) -> None:
-    corpus = only("musique", data)
-    with filled(corpus, tmp_path) as memory:
-        (one,) = choose.asked(memory, corpus, 10)
-        found = memory.recall(corpus.questions[0].cue, budget=ROOM, limit=10, now=TODAY, record_access=False).hits
-    now = {name: getattr(NAMED, name) for name in choose.SIGNALS}
-    weights = np.array([now[name] for name in choose.SIGNALS])
-    assert one.answer(weights).ranked == tuple(hit.node.id for hit in found)
-    poor = {name: 0.0 if name not in ("place", "blend") else 1.0 for name in choose.SIGNALS}
-    sets = {"musique, static": [one]}
-    assert choose.worth(sets, choose.climbed(sets, poor)) >= choose.worth(sets, poor)
 
 
 def test_turns_of_locomo_are_added_in_order_at_the_time_of_their_session(data: Path, tmp_path: Path) -> None:

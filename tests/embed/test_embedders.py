@@ -27,10 +27,11 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from cuetrail.embed import open_embedder
-from cuetrail.embed.embedder import BGE_PREFIX, Embedder, StaticEmbedder, from_blob, to_blob
+from cuetrail.embed.embedder import BGE_PREFIX, Embedder, from_blob, to_blob
 from cuetrail.embed.fastembed import FastEmbedEmbedder
 from cuetrail.embed.onnx import OnnxEmbedder
 from cuetrail.embed.openai import OpenAIEmbedder
+from cuetrail.embed.static import StaticEmbedder
 from cuetrail.errors import EmbedderError
 
 # Read here, because the settings of the machine are hidden from the tests themselves.
@@ -548,7 +549,7 @@ def test_a_spec_opens_its_embedder(tmp_path: Path) -> None:
     "spec", ["", "gpt", "onnx:", "onnx", "fastembed:", "openai:https://h/v1", "openai:#m", "none:x"]
 )
 def test_another_spec_is_refused_with_the_list_of_forms(spec: str) -> None:
-    with pytest.raises(EmbedderError, match=r"static, none, onnx:.*fastembed\[:model\].*openai:"):
+    with pytest.raises(EmbedderError, match=r"static, auto, none, onnx:.*fastembed\[:model\].*openai:"):
         open_embedder(spec)
 
 

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cuetrail import Memory
-from cuetrail.mirror.pages import file_stem, folder_name
+from cuetrail.mirror.names import file_stem, folder_name
 from cuetrail.model import Life, Node, Origin, Tag
 from cuetrail.text.normalise import norm_tag
 from tests.mirror.tools import ids, opened, pages

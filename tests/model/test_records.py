@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cuetrail import Node
-from cuetrail.model.records import embedded_text, into_quarantine, out_of_quarantine
+from cuetrail.model.records import into_quarantine, out_of_quarantine
+from cuetrail.model.searched_fields import embedded_text
 
 
 def test_moving_is_its_own_inverse() -> None:

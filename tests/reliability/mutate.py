@@ -1,13 +1,15 @@
 """Mutation testing: plants small faults in functions of the source, one at a time, and counts those that tests notice.
 
 `python -m tests.reliability.mutate SEED COUNT REPORT [FOLDERS [TESTS ...]]` plants faults in these folders of the
-source (such as `write,facts`; all without them). It collects the tests at the given paths (all). When the first fault
-is planted in a top folder of the source, the tests that mirror this folder run once, and it is noted beside REPORT
-which functions each of them calls. For each fault a copy of the process replaces the code of one function in memory and
-runs the noted tests that call it: first the fast ones and those that mirror its path. No file is changed.
+source (such as `write,facts`; all without them). It collects the tests at the given paths (all). First each runs once,
+and it is noted beside REPORT which functions it calls; of many examples of one test three are noted. For each fault a
+copy of the process replaces the code of one function in memory and runs the noted tests that call it, first the fast
+ones and those that mirror its path, then their other examples. No file is changed. Noting ends after a time, and a
+second call goes on with it; of tests that are not noted those run that mirror the path or name the function.
 
 REPORT gets a line per fault; a second call with the same arguments goes on after its last line. Tests of kills, of
-damaged files and of other processes are left out. Those on Neo4j are too, unless NEO4J_URI names a running server.
+damaged files and of other processes are left out. Without NEO4J_URI no test on Neo4j is run, and no fault in its engine
+is tried; with it, these tests and faults alone are.
 """
 
 from __future__ import annotations
@@ -26,9 +28,10 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -39,16 +42,18 @@ from _pytest.runner import runtestprotocol
 import cuetrail
 
 SOURCE = Path(cuetrail.__file__).parent
-SECONDS, WALL, SLOW, NOTES = 10, 150, 3, 60
+SECONDS, WALL, SLOW, EXAMPLES, NOTES = 10, 150, 3, 3, 1200
 """Processor time for the tests of one fault, and time by the clock; tests longer than SLOW are not used.
 
-NOTES is how long, by the clock, a fault may wait for tests whose calls are noted.
+EXAMPLES is of how many examples of one test the calls are noted, NOTES for how long by the clock.
 """
+UNKNOWN = 0.2
+"""The seconds that a test may take whose calls are not noted."""
+ON_NEO4J = "NEO4J_URI" in os.environ
 LEFT_OUT = (
     "browser", "kill", "pdf", "damage", "fork", "process", "failing_files", "any_value_for", "signal", "tests/bench",
     "reliability", "lowest_versions", "_docs", "test_package", "test_layers", "test_source_map",
     "test_mirror_of_source",
-    *(() if os.environ.get("NEO4J_URI") else ("neo4j",)),
 )  # fmt: skip
 Key = tuple[str, int]
 """A function: its file and its first line."""
@@ -198,15 +203,22 @@ class Loop:
 
         settings.register_profile("few", settings.get_profile("cuetrail"), max_examples=15)
         settings.load_profile("few")
-        items = {item.nodeid: item for item in session.items if not any(word in item.nodeid for word in LEFT_OUT)}
+        items = {item.nodeid: item for item in session.items if wanted(item.nodeid)}
         self.calls.touch()
+        self.note_all(items)
+        examples = grouped(items)
         outcomes = Counter(line.split("\t")[0] for line in self.lines(self.report))
         for mutant in itertools.islice(self.drawn(), sum(outcomes.values()), self.count):
-            self.note_mirrors(mutant, items)
-            callers = [(name, seconds) for name, (seconds, called) in self.known().items() if mutant.key in called]
+            known = self.known()
+            callers = [(name, seconds) for name, (seconds, called) in known.items() if mutant.key in called]
+            noted = {bare(name) for name in known}
+            callers += [
+                (names[0], UNKNOWN) for test, names in examples.items() if test not in noted and concerns(test, mutant)
+            ]
             # A slow test must mirror the path well to come early.
             order = sorted((seconds / 4 ** likeness(name, mutant.file), name) for name, seconds in callers)
-            chosen = [items[name] for _, name in order if name in items]
+            others = [other for _, name in order for other in examples.get(bare(name), ())]
+            chosen = [items[name] for name in dict.fromkeys([*(name for _, name in order), *others]) if name in items]
             outcome, by = self.outcome(mutant, chosen)
             outcomes[outcome] += 1
             with self.report.open("a") as out:
@@ -214,19 +226,23 @@ class Loop:
         sys.stdout.write(f"\n{dict(outcomes)}\n")
         return True
 
-    def note_mirrors(self, mutant: Mutant, items: dict[str, pytest.Item]) -> None:
-        """Notes the calls of the tests that mirror the top folder of a fault, and of those above all folders."""
+    def note_all(self, items: dict[str, pytest.Item]) -> None:
+        """Notes the calls of the first examples of each test, unless they are noted."""
+        first = [name for names in grouped(items).values() for name in names[:EXAMPLES]]
 
-        def fresh() -> list[pytest.Item]:
-            known, path = self.known(), mutant.file
-            near = {n: i for n, i in items.items() if likeness(n, path) or len(Path(n.partition("::")[0]).parts) == 2}
-            return [item for name, item in near.items() if name not in known]
+        def left() -> list[str]:
+            known = self.known()
+            return [name for name in first if name not in known]
 
-        # What is not noted in this time is noted at the next fault in the folder. A test that did not end, or ended the
-        # process, is noted as one that calls nothing.
-        if (found := fresh()) and in_a_copy(lambda: self.note_calls(found), NOTES):
-            for lost in fresh()[:1]:
-                self.note(lost.nodeid, 0, [])
+        until = time.monotonic() + NOTES
+        while (
+            (names := left())
+            and (rest := until - time.monotonic()) > 0
+            and in_a_copy(lambda: self.note_calls([items[name] for name in names]), rest)
+        ):
+            # The test that ended the process is noted as one that calls nothing.
+            for lost in left()[: time.monotonic() < until]:
+                self.note(lost, 0, [])
 
     def drawn(self) -> Iterator[Mutant]:
         """Draws faults: any line of the source as likely as any other."""
@@ -260,10 +276,12 @@ class Loop:
 
         for item, following in zip(items, [*items[1:], None], strict=True):
             seen.clear()
+            # What is raised in a callback of the collector is lost, and the test goes on: then its process is ended.
+            resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 3 * SLOW, resource.RLIM_INFINITY))
             self.failed, begun = False, time.process_time()
             threading.settrace(trace)
             sys.settrace(trace)
-            with ended_after(SLOW, 3 * SECONDS):
+            with ended_after(SLOW, 6 * SECONDS):
                 runtestprotocol(item, nextitem=following, log=False)
             sys.settrace(None)
             ours = [(c.co_filename, c.co_firstlineno) for c in set(seen) if c.co_filename.startswith(str(SOURCE))]
@@ -271,6 +289,8 @@ class Loop:
 
     def outcome(self, mutant: Mutant, items: list[pytest.Item]) -> tuple[str, str]:
         """Runs the tests on the fault in a copy of this process; returns how it ended, and the test that caught it."""
+        if of_neo4j(mutant.file) != ON_NEO4J:
+            return "left to the other run", ""
         if not items:
             return "not called", ""
         by = self.report.with_suffix(".by")
@@ -291,6 +311,38 @@ class Loop:
         code = in_a_copy(run, WALL + 20 * SECONDS)
         known = {0: "survived", 3: "caught", 4: "not planted", 5: "not planted", 6: "survived the tests of its time"}
         return known.get(code, "caught by the end of its time or process"), by.read_text()
+
+
+def of_neo4j(file: Path) -> bool:
+    """Whether a file belongs to the engine for Neo4j."""
+    return "neo4j" in file.parts
+
+
+def wanted(test: str) -> bool:
+    return ("neo4j" in test) == ON_NEO4J and not any(word in test for word in LEFT_OUT)
+
+
+def bare(test: str) -> str:
+    """The name of a test without its example."""
+    return test.partition("[")[0]
+
+
+def grouped(tests: Iterable[str]) -> dict[str, list[str]]:
+    """The examples of each test."""
+    found: dict[str, list[str]] = {}
+    for test in tests:
+        found.setdefault(bare(test), []).append(test)
+    return found
+
+
+def concerns(test: str, mutant: Mutant) -> bool:
+    """Whether a test mirrors the top folder of a fault, or its file names the function."""
+    return likeness(test, mutant.file) > 0 or mutant.function.name in text_of(test.partition("::")[0])
+
+
+@cache
+def text_of(path: str) -> str:
+    return Path(path).read_text("utf-8")
 
 
 def likeness(test: str, file: Path) -> int:

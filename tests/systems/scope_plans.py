@@ -52,7 +52,8 @@ def run_plan(address: str | Path, folder: Path, door: str, seed: int, steps: int
     with Memory(address, embedder=None) as memory, DOORS[door](memory, folder) as opened:
         plan = Plan(seed, memory, opened, folder)
         plan.run(steps, every)
-        assert memory.doctor() == []
+        found = memory.doctor()
+        assert found == [], found
     return plan
 
 

@@ -15,7 +15,7 @@ from cuetrail import Budget, Memory, Node, Recollection, Scope
 from cuetrail.errors import InputError
 from cuetrail.formulas import gravity, idf
 from cuetrail.model import Origin, Rank, Tag, TextQuery, Where
-from cuetrail.model.records import GENERIC_TAGS
+from cuetrail.model.tags import GENERIC_TAGS
 from cuetrail.recall import recipes
 from cuetrail.recall.query import parse_cue
 from cuetrail.recall.stage_types import Mode

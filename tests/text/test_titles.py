@@ -35,6 +35,16 @@ def test_other_first_lines_are_no_titles(text: str) -> None:
     assert title_of(text) == ""
 
 
+def test_a_title_has_at_most_100_characters_and_14_words() -> None:
+    longest = " ".join(["Receivers"] * 10) + "s"
+    assert (len(longest), title_of(f"{longest}\n\nMore about them.")) == (100, longest)
+    assert title_of(f"{longest}s\n\nMore about them.") == ""
+    assert title_of(f"# {longest}\n\nMore about them.") == longest
+    wordy = " ".join(["Mast"] * 14)
+    assert title_of(f"{wordy}\n\nMore about them.") == wordy
+    assert title_of(f"{wordy} Mast\n\nMore about them.") == ""
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [

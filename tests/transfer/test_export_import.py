@@ -360,6 +360,19 @@ def test_records_whose_ends_are_missing_are_reported_and_the_others_are_taken(me
     assert (memory.stats().edges, report.records) == (16, 18)
 
 
+def test_a_pipe_or_device_is_refused_and_left_out_of_a_folder(memory: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    (folder / ".obsidian").mkdir(parents=True)
+    (folder / "mast.md").write_text("The mast hums.\n")
+    os.mkfifo(folder / "pipe.md")
+    (folder / "endless.md").symlink_to("/dev/zero")
+    for path in (folder / "pipe.md", folder / "endless.md", "/dev/zero"):
+        with pytest.raises(InputError, match="but a pipe or device"):
+            memory.import_(path)
+    assert memory.import_(folder).added == 1
+    assert [hit.node.text for hit in memory.recall("mast").hits] == ["The mast hums."]
+
+
 def test_an_unknown_file_asks_for_its_format(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(b"\x00\x01\x02")
     with pytest.raises(InputError, match="--format"):

@@ -92,26 +92,26 @@ def test_imported_notes_relationships_facts_and_history_lose_forgotten_words(tmp
         assert here.facts("Pia") == []
 
 
-@pytest.mark.parametrize(
-    "disguised",
-    [
-        f"**{SECRET}**", f"`{SECRET}`", f"## {SECRET}", f"[{SECRET}](http://a.b)", f"[{SECRET}][1]", f"> {SECRET}",
-        "> " + SECRET.replace(" under", "\n> under"), f"> > - **{SECRET}**[^2]", f"{SECRET}[^1].", f"{SECRET}[1]",
-        f"{SECRET}¹", f"1. {SECRET}", f"Ann: {SECRET}", f"[12:03] Ann: {SECRET}", f"12:03:44 Ann: {SECRET}",
-        f"[2024-05-01 12:03] Ann: {SECRET}", f"01/05/2024, 12:03 - Ann: {SECRET}", f"Fwd: Re: {SECRET}",
-        SECRET.replace("ee", "e\u200be"), SECRET.replace("ee", "e\u00ade"), f"\ufeff{SECRET}", f"\u202e{SECRET}\u202c",
-        SECRET.upper(), SECRET.replace(" ", "\u00a0"), SECRET.replace(" ", "\n"), f"<b>{SECRET}</b>", f"| {SECRET} |",
-        f"<div class='a'><a href='b'>{SECRET}</a></div>", f"<h1>{SECRET}</h1>", SECRET.replace(" ", "&nbsp;"),
-        SECRET.replace("ledger", '[ledger](http://a.b/c_(d) "title")'), SECRET.replace("ledger", "led-\nger"),
-        f"• {SECRET}", f"☐ {SECRET}", f"→ {SECRET}", f"🔑 {SECRET}", f"SV: Re[2]: {SECRET}",
-        f"Ann (12:03): {SECRET}", f"2024-05-01T12:03:44Z Ann: {SECRET}", f"Ann Mary Lee: {SECRET}",
-        "\ufe0f".join(SECRET), "\u034f".join(SECRET), "\x7f".join(SECRET), SECRET.replace(" ", "\u2800"),
-        SECRET.replace(" under", ", under"), SECRET.replace(" under", " — under"), f"„{SECRET}“", f"{{{SECRET}}}",
-        f"* TODO {SECRET}", f"** DONE [#A] {SECRET}", SECRET.replace("ledger", "led<!-- hidden words -->ger"),
-        SECRET.replace("ledger", "led%% hidden words %%ger"), f"> [!note] {SECRET}",
-        f"%% {SECRET} %%", f"<!-- {SECRET} -->", f"${SECRET}$", f"\\emph{{{SECRET}}}",
-    ],
+DISGUISES = (
+    f"**{SECRET}**", f"`{SECRET}`", f"## {SECRET}", f"[{SECRET}](http://a.b)", f"[{SECRET}][1]", f"> {SECRET}",
+    "> " + SECRET.replace(" under", "\n> under"), f"> > - **{SECRET}**[^2]", f"{SECRET}[^1].", f"{SECRET}[1]",
+    f"{SECRET}¹", f"1. {SECRET}", f"Ann: {SECRET}", f"[12:03] Ann: {SECRET}", f"12:03:44 Ann: {SECRET}",
+    f"[2024-05-01 12:03] Ann: {SECRET}", f"01/05/2024, 12:03 - Ann: {SECRET}", f"Fwd: Re: {SECRET}",
+    SECRET.replace("ee", "e\u200be"), SECRET.replace("ee", "e\u00ade"), f"\ufeff{SECRET}", f"\u202e{SECRET}\u202c",
+    SECRET.upper(), SECRET.replace(" ", "\u00a0"), SECRET.replace(" ", "\n"), f"<b>{SECRET}</b>", f"| {SECRET} |",
+    f"<div class='a'><a href='b'>{SECRET}</a></div>", f"<h1>{SECRET}</h1>", SECRET.replace(" ", "&nbsp;"),
+    SECRET.replace("ledger", '[ledger](http://a.b/c_(d) "title")'), SECRET.replace("ledger", "led-\nger"),
+    f"• {SECRET}", f"☐ {SECRET}", f"→ {SECRET}", f"🔑 {SECRET}", f"SV: Re[2]: {SECRET}",
+    f"Ann (12:03): {SECRET}", f"2024-05-01T12:03:44Z Ann: {SECRET}", f"Ann Mary Lee: {SECRET}",
+    "\ufe0f".join(SECRET), "\u034f".join(SECRET), "\x7f".join(SECRET), SECRET.replace(" ", "\u2800"),
+    SECRET.replace(" under", ", under"), SECRET.replace(" under", " — under"), f"„{SECRET}“", f"{{{SECRET}}}",
+    f"* TODO {SECRET}", f"** DONE [#A] {SECRET}", SECRET.replace("ledger", "led<!-- hidden words -->ger"),
+    SECRET.replace("ledger", "led%% hidden words %%ger"), f"> [!note] {SECRET}",
+    f"%% {SECRET} %%", f"<!-- {SECRET} -->", f"${SECRET}$", f"\\emph{{{SECRET}}}",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("disguised", DISGUISES)
 def test_disguises_of_a_forgotten_text_are_refused_and_its_plain_text_is_after_a_disguised_one(
     tmp_path: Path, disguised: str
 ) -> None:
@@ -127,18 +127,27 @@ def test_disguises_of_a_forgotten_text_are_refused_and_its_plain_text_is_after_a
             memory.add(SECRET)
 
 
-@pytest.mark.parametrize(
-    "added",
-    [
-        SECRET.replace("ledger", "ledger (1)"), SECRET.replace("ledger", "ledger(12)"), f"{SECRET}. (2)",
-        f"{SECRET} 🔑", f"{SECRET}. 🔑🔒", f"{SECRET} ✨!", f"A line before it\n{SECRET} 🙈\nand one after it",
-        f"2024-05-01 {SECRET}", f"2024-05-01: {SECRET}", f"1.5.2024 – {SECRET}", f"[2024/05/01] {SECRET}",
-        f"May 1st, 2024: {SECRET}", f"Wed, 1 May 2024, {SECRET}", f"- 2024-05-01: {SECRET} 🔑", f"WAITING {SECRET}",
-        f'{{"text": "{SECRET}"}}', f'[{{"role": "user", "content": "{SECRET}."}}]', f'  "note": "{SECRET}",',
-        '{"a": 1, "text": "' + SECRET.replace(" under", "\\nunder").replace("Z", "\\u005a") + '"}',
-        f'```json\n{{"b": ["one", "{SECRET}"]}}\n```',
-    ],
+ADDITIONS = (
+    SECRET.replace("ledger", "ledger (1)"), SECRET.replace("ledger", "ledger(12)"), f"{SECRET}. (2)",
+    f"{SECRET} 🔑", f"{SECRET}. 🔑🔒", f"{SECRET} ✨!", f"A line before it\n{SECRET} 🙈\nand one after it",
+    f"2024-05-01 {SECRET}", f"2024-05-01: {SECRET}", f"1.5.2024 – {SECRET}", f"[2024/05/01] {SECRET}",
+    f"May 1st, 2024: {SECRET}", f"Wed, 1 May 2024, {SECRET}", f"- 2024-05-01: {SECRET} 🔑", f"WAITING {SECRET}",
+    f'{{"text": "{SECRET}"}}', f'[{{"role": "user", "content": "{SECRET}."}}]', f'  "note": "{SECRET}",',
+    '{"a": 1, "text": "' + SECRET.replace(" under", "\\nunder").replace("Z", "\\u005a") + '"}',
+    f'```json\n{{"b": ["one", "{SECRET}"]}}\n```', '"' + SECRET.replace("e", "\\u0065") + '"',
+    f"<note><text>{SECRET}</text></note>", f"<note><![CDATA[{SECRET}]]></note>", f"[b]{SECRET}[/b]",
+    f"[quote=ann]{SECRET}[/quote]", f"\\section{{{SECRET}}}", f"\\href[a]{{{SECRET}}}", f":emphasis:`{SECRET}`",
+    f"#+TITLE: {SECRET}", f"§ 3.2 {SECRET}", f"3.2.1 {SECRET}", f"[1]: {SECRET}", f"text:: {SECRET}", f"REM {SECRET}",
+    f"/* {SECRET} */", f"/**\n {SECRET}\n */", f"// {SECRET}", f"{SECRET} {{#id}}", f"{SECRET} ((abc-1))",
+    f"{SECRET} (edited)", SECRET.replace("ledger", "<ruby>ledger<rt>book</rt></ruby>"), f'1,"{SECRET}",2',
+    f'text = "{SECRET}"', f"const text = '{SECRET}';", f'echo "{SECRET}"', f'<a title="{SECRET}">x</a>',
+    f'He wrote "{SECRET}" on the wall', SECRET.replace(" ", "=20"),
+    SECRET.replace("ledger", "led=\nger"), SECRET.replace(" ", "%20"), SECRET.replace(" ", "+"),
+    SECRET.replace(" ", "/"),
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("added", ADDITIONS)
 def test_a_forgotten_text_with_an_addition_that_says_nothing_is_refused(tmp_path: Path, added: str) -> None:
     with Memory(tmp_path / "memory", embedder=None) as memory:
         memory.forget(memory.add(SECRET).id)

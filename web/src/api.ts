@@ -132,6 +132,7 @@ export interface Stats {
   kinds: Record<string, number>;
   buckets: Record<string, number>;
   embedder: string | null;
+  reranker: string | null;
 }
 
 /** A failed request: the reason and what to do, from the server. */

@@ -1,7 +1,7 @@
 """The command line: one module per group of commands in `commands`; options, output and exit codes are shared.
 
-May import: config, dream, errors, evaluate, explore, files, ingest, memory, mirror, model, recall, serve, store,
-text, transfer, validation, write.
+May import: config, dream, engines, errors, evaluate, explore, files, ingest, memory, mirror, model, model_files,
+recall, serve, store, text, transfer, validation, write.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from cuetrail.cli.commands.facts import fact, narrate
 from cuetrail.cli.commands.forget import forget, quarantine
 from cuetrail.cli.commands.links import link, note, relate, unlink
 from cuetrail.cli.commands.mirror import mirror
+from cuetrail.cli.commands.model import model
 from cuetrail.cli.commands.recall import recall
 from cuetrail.cli.commands.serve import mcp, serve, token
 from cuetrail.cli.commands.transfer import export, import_
@@ -25,7 +26,7 @@ from cuetrail.cli.commands.write import add, edit, ingest
 VERBS = (
     add, ingest, recall, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink, relate, note,
     fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, mcp, serve, token, export, import_, backup,
-    copy, restore, reembed, doctor, completion,
+    copy, restore, model, reembed, doctor, completion,
 )  # fmt: skip
 """In the order of the help."""
 

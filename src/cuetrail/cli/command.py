@@ -17,7 +17,7 @@ import click
 from cuetrail.cli import output
 from cuetrail.cli.exit_codes import report_error
 from cuetrail.cli.output import failed_files
-from cuetrail.config import Settings, keep_embedder, load_settings, on_server
+from cuetrail.config import Settings, keep_embedder, keep_reranker, load_settings, on_server
 from cuetrail.errors import CuetrailError, EmbedderError, InputError
 from cuetrail.model import Scope
 
@@ -37,6 +37,7 @@ class Run:
 
     memory: str | None = None
     embedder: str | None = None
+    reranker: str | None = None
     user: str | None = None
     tenant: str | None = None
     team: list[str] = field(default_factory=list)
@@ -47,39 +48,49 @@ class Run:
 
     def settings(self) -> Settings:
         """Returns the settings: command line before environment before file."""
-        found = load_settings(self.memory, self.embedder)
+        found = load_settings(self.memory, self.embedder, self.reranker)
         old = found.scope
         scope = Scope(self.tenant or old.tenant, self.user or old.user, tuple(self.team) or old.teams, self.share)
         return replace(found, scope=scope)
 
     @contextlib.contextmanager
-    def open(self, *, vectors: bool = False, new: bool = False, anyway: bool = False) -> Iterator[Memory]:
-        """Opens the memory. The embedder is loaded only with `vectors`. With `new` a missing memory is created.
+    def open(
+        self, *, vectors: bool = False, rerank: bool = False, new: bool = False, anyway: bool = False
+    ) -> Iterator[Memory]:
+        """Opens the memory, with its embedder only if `vectors`, with its reranker only if `rerank`. With `new` a
+        missing memory is created.
 
         With `anyway` an embedder that fails to load is reported, and the memory is opened without vectors.
         """
         settings = self.settings()
-        exists = on_server(settings.memory) or (Path(settings.memory).expanduser() / "memory.db").exists()
+        exists = self.has_memory()
         if not exists and not new:
             self._check_missing(settings.memory)
-        with output.warnings(self.quiet), self._open(settings, vectors, anyway) as memory:
+        with output.warnings(self.quiet), self._open(settings, vectors, rerank, anyway) as memory:
             if not exists:
                 self.notice(f"made a new memory in {settings.memory}")
-                self.keep_embedder()
+                self.keep_models()
             yield memory
 
-    def open_for_server(self) -> Memory:
-        """Opens the memory with its embedder; a missing memory is created."""
-        return self._open(self.settings(), vectors=True, anyway=False)
+    def has_memory(self) -> bool:
+        """True if there is a memory; also for every address of a server."""
+        address = self.settings().memory
+        return on_server(address) or (Path(address).expanduser() / "memory.db").exists()
 
-    def _open(self, settings: Settings, vectors: bool, anyway: bool) -> Memory:
+    def open_for_server(self) -> Memory:
+        """Opens the memory with its embedder and reranker; a missing memory is created."""
+        return self._open(self.settings(), vectors=True, rerank=True, anyway=False)
+
+    def _open(self, settings: Settings, vectors: bool, rerank: bool, anyway: bool) -> Memory:
         from cuetrail.memory import Memory
 
         embedder = settings.embedder if vectors else None
+        reranker = settings.reranker if rerank else None
+        time = {} if settings.rerank_ms is None else {"rerank_ms": settings.rerank_ms}
         try:
             return Memory(
                 settings.memory, scope=settings.scope, embedder=embedder, api_key=settings.api_key,
-                extractor=settings.extractor,
+                extractor=settings.extractor, reranker=reranker, **time,
             )  # fmt: skip
         except EmbedderError as error:
             if not anyway:
@@ -100,11 +111,15 @@ class Run:
         hint = f". Did you mean {near}?" if near else ""
         raise InputError(f"there is no memory at {address}: make one with `cuetrail{named} add ...`{hint}")
 
-    def keep_embedder(self) -> None:
-        """Stores the embedder of the command line in the memory's settings, for later commands."""
-        file = keep_embedder(self.settings().memory, self.embedder) if self.embedder else None
-        if file is not None:
-            self.notice(f"later commands use the embedder {self.embedder}, as {file} now says")
+    def keep_models(self) -> None:
+        """Stores the embedder and the reranker of the command line in the memory's settings, for later commands."""
+        address = self.settings().memory
+        for what, given, keep in (
+            ("embedder", self.embedder, keep_embedder), ("reranker", self.reranker, keep_reranker)
+        ):  # fmt: skip
+            file = keep(address, given) if given else None
+            if file is not None:
+                self.notice(f"later commands use the {what} {given}, as {file} now says")
 
     def notice(self, text: str) -> None:
         """Prints a remark to stderr, unless --quiet or --json is given."""
@@ -169,12 +184,17 @@ class SharedOption(click.Option):
     """An option of every command. It may stand before or after the command's name."""
 
 
+_EMBEDDERS = "static, auto, none, onnx:FOLDER, fastembed[:MODEL], openai:URL#MODEL"
 _NAME, _FLAG = {"metavar": "NAME"}, {"is_flag": True}
 _SHARED_OPTIONS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("--memory", {"metavar": "DIR"}, "The memory to use. [CUETRAIL_MEMORY]"),
     (
         "--embedder", {"metavar": "SPEC"},
-        "How texts become vectors: static, none, onnx:FOLDER, fastembed[:MODEL], openai:URL#MODEL. [CUETRAIL_EMBEDDER]",
+        f"How texts become vectors: {_EMBEDDERS}. [CUETRAIL_EMBEDDER]",
+    ),
+    (
+        "--reranker", {"metavar": "SPEC"},
+        "What reads the best candidates once more: none, onnx:FOLDER, fastembed:MODEL. [CUETRAIL_RERANKER]",
     ),
     ("--user", _NAME, "The user who reads and writes. [CUETRAIL_USER]"),
     ("--tenant", _NAME, "The tenant whose memories are used. [CUETRAIL_TENANT]"),

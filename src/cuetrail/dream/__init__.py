@@ -1,6 +1,7 @@
 """Dreaming: background passes that add tags, edges, episodes, summaries and storylines, and let memories decay.
 
 `run` lists and runs the passes, which are in `passes`. `context` holds the arguments and counters of a pass.
+`dry_run` describes what a dry run would change, `report_log` stores the reports of dreams.
 `vocabulary` lists the known names and tags, `word_matcher` finds them in texts. `tags` decides which tags a pass may
 change, and proposes some. `summaries` writes summaries. `reconcile` adapts dream output to imports and removals.
 

@@ -6,26 +6,23 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
+from cuetrail.dream.dry_run import SHOWN, described_changes
 from cuetrail.dream.summaries import Teller, extract
 from cuetrail.dream.tags import AutoTagger
 from cuetrail.dream.word_matcher import WordMatcher
 from cuetrail.embed.vectors import Vectors
-from cuetrail.model import Node, PassReport, Scope
+from cuetrail.model import PassReport, Scope
 from cuetrail.store.dream import Atom, Entry, Mark, Named, Slice, Writes
 from cuetrail.store.ports import Store
-from cuetrail.store.read import edges_by_id
 from cuetrail.store.write import Progress
-from cuetrail.text.normalise import KNOWN_AS, snippet
 
 # Atoms per transaction. One takes a fraction of a second; other writers wait for it, and an interruption loses it.
 BATCH = 8_000
 # Searching the index for more words than this takes longer than reading all texts.
 MOST_INDEX_WORDS = 1_000
-# Changes of one pass that a dry run reports.
-SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +119,8 @@ class Work:
         """Writes all changes in one transaction and counts them."""
         if self.context.show:
             # Described before the write, because removed records could not be described afterwards.
-            self._changes += islice(_describe_changes(self.context, writes), SHOWN - len(self._changes))
+            changes = described_changes(self.context.store, self.context.scope, writes)
+            self._changes += islice(changes, SHOWN - len(self._changes))
         batch, vectors = writes.batch, self.context.vectors
         if vectors is not None and batch.nodes:
             saved = vectors.written([batch], lambda: self.memory.save(writes))
@@ -152,58 +150,6 @@ class Work:
         seconds = time.perf_counter() - self._start
         changes, problems = tuple(self._changes), tuple(self.problems)
         return PassReport(self.name, self.read, self.wrote, self.removed, seconds, changes, problems)
-
-
-def _describe_changes(context: DreamContext, writes: Writes) -> Iterator[str]:
-    """Yields a line for each added (+), removed (-) and changed (~) record. A tag with a new origin counts as added."""
-    for atom, tags in writes.relabelled:
-        names = {tag.name for tag in tags}
-        about = _describe(atom.id, atom.text)
-        yield from (f"+ #{tag.name} ({tag.origin}) on {about}" for tag in tags if tag not in atom.tags)
-        yield from (f"- #{tag.name} ({tag.origin}) from {about}" for tag in atom.tags if tag.name not in names)
-    batch = writes.batch
-    going = edges_by_id(context.store, context.scope, batch.remove_edges[:SHOWN]).values()
-    mentions = [(one.source, one.node) for one in batch.mentions[:SHOWN]]
-    joined = [(edge.src, edge.dst) for edge in (*batch.edges[:SHOWN], *going)]
-    ends = chain.from_iterable((*joined, *mentions, *writes.remove_mentions[:SHOWN]))
-    nodes = context.store.get(context.scope, sorted({*ends, *batch.remove_nodes[:SHOWN]}))
-
-    def describe(id_: str) -> str:
-        return _describe(id_, (nodes[id_].name or nodes[id_].text) if id_ in nodes else "")
-
-    yield from (_describe_node(node) for node in batch.nodes)
-    yield from (f"+ {describe(e.src)} {e.kind} {describe(e.dst)} ({e.weight})" for e in batch.edges[:SHOWN])
-    yield from (f"+ {describe(source)} names {describe(node)}" for source, node in mentions)
-    yield from (f"- {describe(id_)}" for id_ in batch.remove_nodes[:SHOWN])
-    yield from (f"- {describe(edge.src)} {edge.kind} {describe(edge.dst)}" for edge in going)
-    yield from (f"- {describe(source)} names {describe(node)}" for source, node in writes.remove_mentions[:SHOWN])
-    yield from (f"- note {id_}" for id_ in batch.remove_notes)
-    yield from (
-        f"{'+' if verdict.status == 'confirmed' else '-'} fact {verdict.fact} {verdict.status}"
-        for verdict in batch.verdicts
-    )
-    yield from (
-        f"~ {was.id} ({was.kind}) salience {was.life.salience:.3f} -> {life.salience:.3f}"
-        + (" into the archive" if life.state == "archived" != was.life.state else "")
-        for was, life in writes.lives
-    )
-
-
-def _describe_node(node: Node) -> str:
-    about = _describe(node.id, node.name or node.text)
-    if node.kind == "atom":
-        return f"~ {about} known as {', '.join(map(str, node.props.get(KNOWN_AS, ()))) or 'nothing else'}"
-    return f"+ {about} ({_kind_and_counts(node)})"
-
-
-def _kind_and_counts(node: Node) -> str:
-    """Returns the kind of a node and how many records it summarises."""
-    counts = (f"{node.props[what]} {what}" for what in ("atoms", "sources", "storylines") if what in node.props)
-    return " of ".join((node.kind, *counts))
-
-
-def _describe(id_: str, text: str) -> str:
-    return f'{id_} "{snippet(text)}"' if text else id_
 
 
 def split_at_pauses(rows: Iterable[Entry], time_of: Callable[[Entry], int], pause: int) -> Iterator[list[Entry]]:

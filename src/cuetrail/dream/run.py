@@ -25,8 +25,11 @@ from cuetrail.dream.passes import (
     cooccurrence,
     decay,
     episodes,
+    facts,
     known_as,
+    macros,
     mentions,
+    note_expiry,
     storylines,
     tag_propagation,
     temporal,
@@ -52,10 +55,10 @@ PASSES: tuple[Pass, ...] = (
     episodes.episodes,
     consolidation.consolidation,
     storylines.storylines,
-    storylines.macros,
+    macros.macros,
     decay.decay,
-    decay.note_expiry,
-    decay.facts,
+    note_expiry.note_expiry,
+    facts.facts,
 )
 """The passes in the order they run. A later pass may use the output of an earlier one. A new pass needs its function
 here and its name in `PASS_NAMES`.

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from cuetrail.errors import TaggerError
 from cuetrail.model import Origin, Tag
-from cuetrail.model.records import is_path_tag
+from cuetrail.model.tags import is_path_tag
 from cuetrail.store.dream import Atom
 from cuetrail.text import kept_names, keyphrases
 from cuetrail.text.normalise import norm_name

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from cuetrail.dream.word_matcher import WordMatcher, is_distinctive
 from cuetrail.model import Scope, Tag
 from cuetrail.model.ids import ledger_hash
-from cuetrail.model.records import make_tags
+from cuetrail.model.tags import make_tags
 from cuetrail.store.dream import Book, Entry, Named, Writes
 from cuetrail.store.ports import Store
 from cuetrail.text.kept_names import word_kind

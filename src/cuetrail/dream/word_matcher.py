@@ -23,7 +23,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from cuetrail.model.records import is_topic
+from cuetrail.model.tags import is_topic
 from cuetrail.text.normalise import analysable
 from cuetrail.text.word_lists import CALENDAR_WORDS, STOP_WORDS
 

@@ -9,12 +9,12 @@ The default embedder is static, offline and never downloads anything. Every embe
 may be shared by threads and returns a zero row for a blank text. Local embedders give a text the same vector whichever
 texts it is embedded with; a server may not.
 
-May import: errors, http_post, model, store, text.
+May import: errors, http_post, model, model_files, store, text.
 """
 
 from cuetrail.embed.embedder import Embedder as Embedder
-from cuetrail.embed.embedder import StaticEmbedder as StaticEmbedder
 from cuetrail.embed.fastembed import FastEmbedEmbedder as FastEmbedEmbedder
 from cuetrail.embed.onnx import OnnxEmbedder as OnnxEmbedder
 from cuetrail.embed.openai import OpenAIEmbedder as OpenAIEmbedder
 from cuetrail.embed.registry import open_embedder as open_embedder
+from cuetrail.embed.static import StaticEmbedder as StaticEmbedder

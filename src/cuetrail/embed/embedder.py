@@ -1,14 +1,10 @@
-"""The protocol of embedders, the steps that all of them share, and the offline default: token vectors of wordllama."""
+"""The protocol of embedders, and the steps that all of them share."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import re
-import threading
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +19,13 @@ MAX_TOKENS = 512
 LOCAL_CHARS = 8 * MAX_TOKENS
 BGE_PREFIX = "Represent this sentence for searching relevant passages: "
 
-T = TypeVar("T")
-
 
 class Embedder(Protocol):
-    """Turns texts into vectors. Any object with these members can be passed to `Memory`."""
+    """Turns texts into vectors. Any object with these members can be passed to `Memory`.
+
+    One whose vectors depend on the order of words, as those of language models do, also has `contextual = True`: recall
+    then counts the words of a cue for less, beside its meaning.
+    """
 
     @property
     def model(self) -> str:
@@ -59,30 +57,6 @@ def from_blob(blob: bytes) -> FloatArray:
     return np.frombuffer(blob, dtype="<f2").astype(np.float32)
 
 
-class Lazy(Generic[T]):
-    """A value that the first call creates. It is created once, even if several threads call at the same time."""
-
-    def __init__(self, make: Callable[[], T]) -> None:
-        self._make = make
-        self._made: list[T] = []
-        self._lock = threading.Lock()
-
-    def __call__(self) -> T:
-        if not self._made:
-            with self._lock:
-                if not self._made:
-                    self._made.append(self._make())
-        return self._made[0]
-
-
-def import_library(module: str, install: str) -> Any:
-    """Returns the imported module. Raises EmbedderError with the pip command if it is missing."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise EmbedderError(f"this embedder needs {module}, which cannot be imported; pip install {install}") from error
-
-
 def embeddable(text: str, limit: int) -> str:
     """Returns the first `limit` characters of a text, without characters that UTF-8 cannot encode; "" if blank."""
     text = text[:limit]
@@ -108,54 +82,3 @@ def family_prefixes(name: str) -> tuple[str, str]:
     if re.search(r"(^|[-_/])e5[-_]", name):
         return "query: ", "passage: "
     return "", ""
-
-
-# Enough texts to keep all cores of the tokenizer busy, few enough that their tokens do not fill the memory.
-CHUNK = 1024
-
-
-class StaticEmbedder:
-    """Embeds a text as the mean of wordllama's token vectors (256 numbers), read from the installed package."""
-
-    model = "wordllama:l2_supercat_256"
-    dim = 256
-
-    def __init__(self) -> None:
-        self._parts = Lazy(_load_wordllama)
-
-    def embed(self, texts: Sequence[str]) -> FloatArray:
-        """See Embedder. Raises EmbedderError if wordllama is not installed."""
-        table, tokenizer = self._parts()
-        rows = np.zeros((len(texts), self.dim), dtype=np.float32)
-        for start in range(0, len(texts), CHUNK):
-            clean = [embeddable(text, LOCAL_CHARS) for text in texts[start : start + CHUNK]]
-            # Row by row: ten times faster than np.add.reduceat over all tokens at once, because a text's token vectors
-            # stay in the processor's cache. The sum is enough: the mean has the same direction. Clipping unknown ids
-            # is wordllama's own rule.
-            for at, encoding in enumerate(tokenizer.encode_batch_fast(clean, add_special_tokens=False), start):
-                ids = encoding.ids
-                if ids:
-                    table.take(ids, axis=0, mode="clip").sum(axis=0, out=rows[at])
-        return unit_rows(rows)
-
-    def embed_query(self, text: str) -> FloatArray:
-        """See Embedder. A query is embedded like any text."""
-        return self.embed([text]).ravel()
-
-
-def _load_wordllama() -> tuple[FloatArray, Any]:
-    """Returns the token vectors and the tokenizer. Raises EmbedderError if files are missing."""
-    # The package is found, not imported: importing it configures logging and brings in an HTTP client.
-    found = importlib.util.find_spec("wordllama")
-    if found is None or not found.submodule_search_locations:
-        raise EmbedderError("the static embedder needs the files of wordllama; pip install wordllama")
-    folder = Path(found.submodule_search_locations[0])
-    weights = folder / "weights" / "l2_supercat_256.safetensors"
-    vocabulary = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
-    if not (weights.is_file() and vocabulary.is_file()):
-        raise EmbedderError(f"wordllama in {folder} lacks its model files; pip install --force-reinstall wordllama")
-    load_file = import_library("safetensors.numpy", "safetensors").load_file
-    tokenizer = import_library("tokenizers", "tokenizers").Tokenizer.from_file(str(vocabulary))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(MAX_TOKENS)
-    return load_file(weights)["embedding.weight"].astype(np.float32), tokenizer

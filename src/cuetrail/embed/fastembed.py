@@ -10,19 +10,20 @@ import numpy as np
 from cuetrail.embed.embedder import (
     LOCAL_CHARS,
     FloatArray,
-    Lazy,
     embeddable,
     family_prefixes,
-    import_library,
     unit_rows,
 )
 from cuetrail.errors import EmbedderError
+from cuetrail.model_files.library import Lazy, import_library
 
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
 
 
 class FastEmbedEmbedder:
     """Runs a model of the fastembed catalogue. The first use downloads it, so a user must choose it by name."""
+
+    contextual = True
 
     def __init__(self, model: str = DEFAULT_MODEL) -> None:
         self.model = f"fastembed:{model}"
@@ -61,7 +62,7 @@ class FastEmbedEmbedder:
 
 
 def _load_fastembed(model: str) -> Any:
-    fastembed = import_library("fastembed", "'cuetrail[fastembed]'")
+    fastembed = import_library("fastembed", "'cuetrail[fastembed]'", EmbedderError)
     try:
         return fastembed.TextEmbedding(model_name=model)
     except Exception as error:  # it raises ValueError for unknown names and failed downloads, and more

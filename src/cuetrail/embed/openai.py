@@ -14,11 +14,10 @@ import numpy as np
 
 from cuetrail.embed.embedder import FloatArray, embeddable, unit_rows
 from cuetrail.errors import EmbedderError
-from cuetrail.http_post import post_json
+from cuetrail.http_post import is_temporary, post_json, with_retries
 
 # The usual limit of a server is 8,192 tokens, and a character of an unspaced script may be a token of its own.
 REMOTE_CHARS = 8_000
-ATTEMPTS = 3
 FIRST_PAUSE = 0.05
 
 
@@ -28,6 +27,8 @@ class OpenAIEmbedder:
     `model` is the name without the host, so that a server may move. The key is sent to that address only: redirects are
     refused. Raises EmbedderError for an invalid address or key.
     """
+
+    contextual = True
 
     def __init__(
         self, base_url: str, model: str, api_key: str | None = None, dim: int | None = None, timeout: float = 30.0,
@@ -68,12 +69,12 @@ class OpenAIEmbedder:
 
     def _ask(self, texts: list[str]) -> FloatArray:
         body = json.dumps({"model": self._name, "input": texts}).encode()
-        for attempt in range(ATTEMPTS - 1):
-            try:
-                return self._vectors(self._post(body), len(texts))
-            except _Transient:
-                self._sleep(FIRST_PAUSE * 2**attempt)
-        return self._vectors(self._post(body), len(texts))
+        return with_retries(
+            lambda: self._vectors(self._post(body), len(texts)),
+            lambda error: isinstance(error, _Transient),
+            FIRST_PAUSE,
+            self._sleep,
+        )
 
     def _post(self, body: bytes) -> Any:
         try:
@@ -96,7 +97,7 @@ class OpenAIEmbedder:
         if self._key:  # some servers quote the key they refuse
             words = words.replace(self._key, "***")
         what = f"{self._url} answered {error.code}: {' '.join(words.split())[:200]}"
-        if error.code == 429 or error.code >= 500:
+        if is_temporary(error):
             return _Transient(f"{what}; the server is busy or broken, try again later")
         if error.code in (401, 403):
             return EmbedderError(f"{what}; check the API key")

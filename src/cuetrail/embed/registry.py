@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from cuetrail.embed.embedder import Embedder, StaticEmbedder
+from cuetrail.embed.embedder import Embedder
 from cuetrail.embed.fastembed import DEFAULT_MODEL, FastEmbedEmbedder
 from cuetrail.embed.onnx import OnnxEmbedder
 from cuetrail.embed.openai import OpenAIEmbedder
+from cuetrail.embed.static import StaticEmbedder
 from cuetrail.errors import EmbedderError
+from cuetrail.model_files.catalogue import strongest_first
 
-FORMS = "static, none, onnx:/path/to/folder, fastembed[:model], openai:https://host/v1#model-name"
+FORMS = "static, auto, none, onnx:/path/to/folder, fastembed[:model], openai:https://host/v1#model-name"
 
 
-def open_embedder(spec: str, *, api_key: str | None = None) -> Embedder | None:
+def open_embedder(spec: str, *, api_key: str | None = None, held: str | None = None) -> Embedder | None:
     """Returns the embedder with this name, such as "static" or "onnx:/path"; its model is not loaded yet. None for
     "none". Raises EmbedderError for an unknown name.
+
+    "auto" is the embedder on this machine whose model is `held`, that of the vectors a memory has, else the strongest.
     """
     kind, _, rest = spec.partition(":")
     if spec == "none":
         return None
+    if spec == "auto":
+        there = [found for one in strongest_first() if (found := open_embedder(one)) is not None]
+        return next((one for one in there if one.model == held), there[0])
     if spec == "static":
         return StaticEmbedder()
     if kind == "onnx" and rest:

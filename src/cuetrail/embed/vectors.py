@@ -15,7 +15,7 @@ from typing import TypeVar
 from cuetrail.embed.embedder import Embedder, to_blob
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 from cuetrail.model import Edge, Node, Note, Scope
-from cuetrail.model.records import embedded_text
+from cuetrail.model.searched_fields import embedded_text
 from cuetrail.store.ports import Store
 from cuetrail.store.vector_space import NO_VECTORS, QueryVector, Unembedded, VectorSpace, mismatch, vector_kind
 from cuetrail.store.write import Batch, Progress, Written
@@ -159,7 +159,9 @@ class Vectors:
         except Exception as error:
             # An embedder of the caller's may raise anything; the recall goes on with words alone.
             raise EmbedderError(f"{own.model} failed: {type(error).__name__}: {error}") from error
-        return QueryVector(to_blob(made[None, :])[0], own)
+        # An embedder of the caller's need not say it.
+        contextual = bool(getattr(self.embedder, "contextual", False))
+        return QueryVector(to_blob(made[None, :])[0], own, contextual)
 
     def of_repeated(self, text: str) -> QueryVector | None:
         """Returns the same as `of_query`, from a cache if the query was embedded before. Raises EmbedderError."""

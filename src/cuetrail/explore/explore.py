@@ -18,22 +18,14 @@ from cuetrail.explore.candidates import (
     CANDIDATES,
     LEAST_SIMILARITY,
     LEAST_WORD_SHARE,
-    MOST_QUERIES,
-    Evidence,
-    EvidenceScore,
-    Expander,
-    ExploreContext,
-    Query,
-    Weights,
     content_words,
     find_matches,
     find_nodes,
     match_quality,
     query_variants,
-    rank_matches,
-    score_evidence,
-    trim_query,
 )
+from cuetrail.explore.context import MOST_QUERIES, Expander, ExploreContext, Query, Weights, trim_query
+from cuetrail.explore.score import Evidence, EvidenceScore, rank_matches, score_evidence
 from cuetrail.model import Edge, Node, Note, Where, node_dict
 from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.graph import EdgeFilter, Step, StepQuery

@@ -17,12 +17,12 @@ from typing import Any
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.extract.facts import MOST, Passage, Triple
-from cuetrail.http_post import post_json
+from cuetrail.http_post import is_temporary, post_json, with_retries
 from cuetrail.text.normalise import clean, norm_tag
 
 log = logging.getLogger("cuetrail")
 
-ATTEMPTS, FIRST_WAIT, SECONDS = 3, 0.5, 60.0
+FIRST_WAIT, SECONDS = 0.5, 60.0
 PAUSE = 300.0
 """Seconds during which an endpoint that did not answer gets no requests, so that writes do not wait for it."""
 
@@ -91,24 +91,24 @@ class OpenAIReader:
         }
         if self._clock() < self._away_until:
             raise ReadError(f"no facts could be read by {self.model} at {self.url}: it did not answer a moment ago")
-        for attempt in range(ATTEMPTS):
-            try:
-                return _triples(json.loads(self._post(json.dumps(body).encode())))
-            except (OSError, HTTPException, *_NO_ANSWER) as error:
-                if isinstance(error, urllib.error.HTTPError):
-                    # The error object keeps the connection open.
-                    error.close()
-                if attempt + 1 == ATTEMPTS or _is_final(error):
-                    if isinstance(error, OSError | HTTPException) and not _is_final(error):
-                        self._away_until = self._clock() + PAUSE
-                    raise ReadError(f"no facts could be read by {self.model} at {self.url}: {error}") from error
-            self._wait(FIRST_WAIT * 2**attempt)
-        raise AssertionError("unreachable")
+        data = json.dumps(body).encode()
+        try:
+            return with_retries(lambda: _triples(json.loads(self._post(data))), _may_recover, FIRST_WAIT, self._wait)
+        except (OSError, HTTPException, *_NO_ANSWER) as error:
+            if is_temporary(error):
+                self._away_until = self._clock() + PAUSE
+            raise ReadError(f"no facts could be read by {self.model} at {self.url}: {error}") from error
 
     def _post(self, body: bytes) -> bytes:
         end = self._clock() + self._seconds
         answer = b""
-        with post_json(self.url, body, self._key, self._seconds) as response:
+        try:
+            response = post_json(self.url, body, self._key, self._seconds)
+        except urllib.error.HTTPError as error:
+            # The error object keeps the connection open.
+            error.close()
+            raise
+        with response:
             # A server that sends a byte now and then never hits the timeout of a single read.
             while part := response.read1(1 << 16):
                 answer += part
@@ -117,9 +117,9 @@ class OpenAIReader:
         return answer
 
 
-def _is_final(error: Exception) -> bool:
-    """True if a retry cannot help, because the server refused the request itself."""
-    return isinstance(error, urllib.error.HTTPError) and 400 <= error.code < 500 and error.code not in (408, 429)
+def _may_recover(error: Exception) -> bool:
+    """True if a retry can help: the server may be ready, or the model's next answer may fit the schema."""
+    return is_temporary(error) or isinstance(error, _NO_ANSWER)
 
 
 def _triples(answer: Any) -> list[Triple]:

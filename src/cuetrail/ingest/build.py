@@ -12,7 +12,7 @@ from typing import Any
 from cuetrail.ingest.document import Document, Piece
 from cuetrail.model import DATE_ONLY, FROM_FILE, Edge, Link, Node, Provenance, Tag
 from cuetrail.model.ids import atom_id, derived_edge_id, digest, source_id
-from cuetrail.model.records import FORMAT_TAGS, PROJECT_PREFIX, make_tags, norm_buckets
+from cuetrail.model.tags import FORMAT_TAGS, PROJECT_PREFIX, make_tags, norm_buckets
 from cuetrail.text.document_dates import Day
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.text.simhash import simhashes

@@ -28,7 +28,8 @@ from cuetrail.mirror.folder import (
     read_manifest,
     scan_files,
 )
-from cuetrail.mirror.pages import LAYOUT, MirrorPage, file_stem, page_title, pages, render_page
+from cuetrail.mirror.names import file_stem
+from cuetrail.mirror.pages import LAYOUT, MirrorPage, page_title, pages, render_page
 from cuetrail.model import Scope
 from cuetrail.store.ports import Store
 from cuetrail.store.read import FileDigest, Snapshot

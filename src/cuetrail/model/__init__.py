@@ -3,6 +3,14 @@
 May import: text.
 """
 
+from cuetrail.model.queries import Budget as Budget
+from cuetrail.model.queries import Claim as Claim
+from cuetrail.model.queries import Direction as Direction
+from cuetrail.model.queries import FieldWeights as FieldWeights
+from cuetrail.model.queries import Rank as Rank
+from cuetrail.model.queries import TextQuery as TextQuery
+from cuetrail.model.queries import WalkQuery as WalkQuery
+from cuetrail.model.queries import WalkSeed as WalkSeed
 from cuetrail.model.records import DATE_ONLY as DATE_ONLY
 from cuetrail.model.records import FROM_FILE as FROM_FILE
 from cuetrail.model.records import NEW_LIFE as NEW_LIFE
@@ -38,24 +46,16 @@ from cuetrail.model.reports import Stats as Stats
 from cuetrail.model.results import Activation as Activation
 from cuetrail.model.results import ActivationEnd as ActivationEnd
 from cuetrail.model.results import Attempt as Attempt
-from cuetrail.model.results import Budget as Budget
-from cuetrail.model.results import Claim as Claim
-from cuetrail.model.results import Direction as Direction
-from cuetrail.model.results import FieldWeights as FieldWeights
 from cuetrail.model.results import Hit as Hit
 from cuetrail.model.results import Hop as Hop
 from cuetrail.model.results import Neighbour as Neighbour
 from cuetrail.model.results import Neighbourhood as Neighbourhood
 from cuetrail.model.results import Path as Path
-from cuetrail.model.results import Rank as Rank
 from cuetrail.model.results import RecalledFact as RecalledFact
 from cuetrail.model.results import Recollection as Recollection
 from cuetrail.model.results import SearchHit as SearchHit
-from cuetrail.model.results import TextQuery as TextQuery
 from cuetrail.model.results import Walk as Walk
 from cuetrail.model.results import WalkHit as WalkHit
-from cuetrail.model.results import WalkQuery as WalkQuery
-from cuetrail.model.results import WalkSeed as WalkSeed
 from cuetrail.model.results import fact_dict as fact_dict
 from cuetrail.model.results import hop_dict as hop_dict
 from cuetrail.model.results import node_dict as node_dict

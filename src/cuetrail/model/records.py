@@ -1,16 +1,14 @@
-"""The records a memory stores, as frozen dataclasses, the filter on them, and the rules for tags, buckets and use.
+"""The records a memory stores, as frozen dataclasses, and the filter on them.
 
 Times are UTC integer milliseconds. Ids are strings that the caller chose or that `model.ids` derived from content.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar
-
-from cuetrail.text.normalise import clean, norm_tag
 
 Provenance = Literal["internal", "external", "quarantine"]
 Origin = Literal["user", "auto", "temporal", "infected"]
@@ -304,58 +302,6 @@ class Where:
         return self.admits(node) and (bool(self.kinds) or node.kind not in STORYLINE_KINDS)
 
 
-GENERIC_TAGS = frozenset({"core", "misc", "general", "other", "unknown", "inbox", "pending", "notebook"})
-"""Tags and buckets that do not describe their content."""
-
-FORMAT_TAGS = frozenset({"doc", "code", "chat"})
-"""Tags that ingest gives by the kind of a file."""
-
-PROJECT_PREFIX = "project:"
-"""Tags with this prefix name the outermost folder of a file."""
-
-
-def make_tags(tags: Iterable[str], origin: Origin = "user") -> tuple[Tag, ...]:
-    """Returns these tag names as tags, normalised, in the order given. Repeats and empty names are dropped."""
-    unique: dict[str, Tag] = {}
-    for raw in tags:
-        tag = _tag(raw, origin)
-        if tag.name:
-            unique.setdefault(tag.name, tag)
-    return tuple(unique.values())
-
-
-def norm_buckets(buckets: Iterable[str]) -> tuple[str, ...]:
-    """Returns the buckets normalised like tags, in the order given, without repeats."""
-    return _buckets(tuple(buckets))
-
-
-def is_topic(tag: str) -> bool:
-    """True if a tag describes a topic: it is neither generic (such as inbox) nor a file's format or folder.
-
-    >>> [tag for tag in ("radio", "inbox", "doc", "project:masts") if is_topic(tag)]
-    ['radio']
-    """
-    return tag not in GENERIC_TAGS and tag not in FORMAT_TAGS and not tag.startswith(PROJECT_PREFIX)
-
-
-def is_path_tag(tag: Tag) -> bool:
-    """True for the tags that ingest gives every file: its format (doc, code, chat) and its outermost folder. Other
-    automatic tags come from dreams.
-    """
-    return tag.origin == "auto" and (tag.name in FORMAT_TAGS or tag.name.startswith(PROJECT_PREFIX))
-
-
-# Tags repeat, so most of them are normalised once.
-@lru_cache(maxsize=65536)
-def _tag(raw: str, origin: Origin) -> Tag:
-    return Tag(norm_tag(raw), clean(raw).strip().lstrip("#@").strip(), origin)
-
-
-@lru_cache(maxsize=4096)
-def _buckets(buckets: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(norm_tag, buckets))))
-
-
 def labels_of(node: Node) -> list[Label]:
     """Returns the labels that connect a node to others: its tags, except temporal ones, and its buckets, each once."""
     labels = [_tag_label(tag.name) for tag in node.tag_details if tag.origin != "temporal"]
@@ -365,121 +311,6 @@ def labels_of(node: Node) -> list[Label]:
 
 _tag_label = lru_cache(1 << 14)(partial(Label, "tag"))
 _bucket_label = lru_cache(1 << 10)(partial(Label, "bucket"))
-
-
-# --- what of a node is searched, beside its text
-
-
-def searched_title(name: str | None, aliases: Iterable[str], props: Mapping[str, Any]) -> str:
-    """Returns the names under which a text search finds a node, one per line: name, aliases, and titles of its note.
-
-    >>> searched_title("Ada", ["Countess"], {}), searched_title(None, [], {"title": "Radio", "aliases": ["Wireless"]})
-    ('Ada\\nCountess', 'Radio\\nWireless')
-    """
-    if not props:
-        # Most nodes of a chat have neither.
-        return "\n".join((name, *aliases)) if name else "\n".join(aliases)
-    titles = (name or "", *aliases, _words(props.get(TITLE)), *_listed_words(props.get(ALIASES)))
-    return "\n".join(dict.fromkeys(filter(None, titles)))
-
-
-def searched_heading(props: Mapping[str, Any]) -> str:
-    """Returns the headings above a passage, "" if there are none."""
-    return _words(props.get(HEADING))
-
-
-def embedded_text(node: Node) -> str:
-    """Returns the text that a node's vector is made of: "title › heading: text", without what is missing.
-
-    A text that begins with its title does not repeat it. A node with a name has that in front, on a line of its own.
-
-    >>> embedded_text(Node("a", text="It hums.", props={"title": "Radio", "heading": "Faults › Noise"}))
-    'Radio › Faults › Noise: It hums.'
-    >>> embedded_text(Node("a", text="Radio masts hum.", props={"title": "Radio"})), embedded_text(Node("b", name="B"))
-    ('Radio masts hum.', 'B\\n')
-    """
-    text = node.text or _words(node.props.get("summary"))
-    if node.name:
-        return f"{node.name}\n{text}"
-    title, heading = _words(node.props.get(TITLE)), searched_heading(node.props)
-    if _begins_with(text, title) or _begins_with(heading, title):
-        title = ""
-    above = " › ".join(filter(None, (title, heading)))
-    return f"{above}: {text}" if above else text
-
-
-def _begins_with(text: str, words: str) -> bool:
-    return text[: len(words)].casefold() == words.casefold() and not text[len(words) : len(words) + 1].isalnum()
-
-
-def _words(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _listed_words(value: object) -> list[str]:
-    return [_words(one) for one in value] if isinstance(value, list | tuple) else [_words(value)]
-
-
-# --- use strengthens a memory; the dream pass `decay` weakens it
-
-BOOST = 0.075
-CORE_FROM = 10
-GRADIENTS = (0.5, 3.0)
-LONGER, SHORTER = 0.1, -0.05
-
-
-def accessed(life: Life, now: int) -> Life:
-    """Returns a life after one more access: more salience, a higher state, and a gradient that follows the interval.
-
-    The gradient grows if the interval since the last access is longer than the one before, and shrinks if shorter.
-
-    >>> once = accessed(Life(), 0)
-    >>> once.salience, once.state, once.accesses, accessed(Life(salience=0.95), 0).salience
-    (0.575, 'active', 1, 1.0)
-    >>> accessed(Life(accesses=9, state="active"), 0).state, accessed(Life(accesses=3, state="archived"), 0).state
-    ('core', 'active')
-    >>> longer = accessed(Life(accesses=2, last_access=10, interval=5), 20)
-    >>> longer.gradient, longer.interval, accessed(longer, 22).gradient
-    (1.1, 10, 1.05)
-    """
-    accesses = life.accesses + 1
-    interval = None if life.last_access is None else max(now - life.last_access, 0)
-    gradient = life.gradient
-    if interval is not None and life.interval is not None and interval != life.interval:
-        gradient = round(gradient + (LONGER if interval > life.interval else SHORTER), 9)
-        gradient = min(max(gradient, GRADIENTS[0]), GRADIENTS[1])
-    state: State = "core" if accesses >= CORE_FROM or life.state == "core" else "active"
-    return replace(
-        life,
-        salience=min(round(life.salience + BOOST, 12), 1.0),
-        state="active" if life.state == "archived" else state,
-        accesses=accesses,
-        last_access=now if life.last_access is None else max(now, life.last_access),
-        interval=interval,
-        gradient=gradient,
-    )
-
-
-def restated(life: Life, was: Life) -> Life:
-    """Returns the life of a stored node (`was`) that is written again with `life`.
-
-    A default `life` keeps the stored one. One with only salience, confidence or retention sets these and keeps the
-    counts of use; the salience counts only with keep_forever. Any other replaces the stored one.
-
-    >>> used = Life(0.65, "active", accesses=2, last_access=7)
-    >>> restated(Life(), used) == used, restated(Life(accesses=1), used) == Life(accesses=1)
-    (True, True)
-    >>> forever = restated(Life(1.0, retention="keep_forever"), used)
-    >>> forever.salience, forever.state, forever.accesses, forever.retention
-    (1.0, 'active', 2, 'keep_forever')
-    """
-    if life == NEW_LIFE:
-        return was
-    if not was.accesses or life != Life(life.salience, confidence=life.confidence, retention=life.retention):
-        return life
-    salience = life.salience if life.retention == "keep_forever" else was.salience
-    state: State = "active" if was.state == "archived" else was.state
-    return replace(was, salience=salience, state=state, confidence=life.confidence, retention=life.retention)
 
 
 # --- fast construction, for the few functions that make thousands of records

@@ -93,6 +93,7 @@ class Stats:
     embedder: str | None
     schema: int
     narratives: Mapping[str, int] = field(default_factory=dict)
+    reranker: str | None = None
 
 
 MENDED, REPAIR = "mended", "run `cuetrail doctor --repair`"

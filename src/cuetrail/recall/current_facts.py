@@ -20,10 +20,10 @@ from cuetrail.facts.beliefs import one_each
 from cuetrail.formulas import DAY, fact_score, share
 from cuetrail.model import Fact, Hit, Node, RecalledFact, Where
 from cuetrail.recall.anchor.hybrid_search import TrailAnchors
+from cuetrail.recall.constants import Trail, is_bare
 from cuetrail.recall.query import LONGEST_NAMED, Span, read_dates
 from cuetrail.recall.render.text import SEPARATOR
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
-from cuetrail.recall.weights import Trail, is_bare
 from cuetrail.store.read import Around, HeldAt
 from cuetrail.store.shared.fact_validity import ACTIVE, begins, holds, until, value_of
 from cuetrail.text.names import fold, fold_padded, mentions, name_variants
@@ -46,14 +46,14 @@ LEAST_WITH_PREDICATE, LEAST_SHARE = 0.2, 1 / 3
 # The same for a name in small letters, which may be no name, and for the user, of whom many cues say "I" in passing.
 LEAST_IF_LOWER_CASE, LEAST_OF_OWNER = 0.5, 1 / 3
 # The least cosine between the rest of the cue and a fact, for static vectors and for those of a strong model.
-LEAST_COSINE, LEAST_STRONG_COSINE = 0.28, 0.65
+LEAST_COSINE, LEAST_CONTEXTUAL_COSINE = 0.28, 0.65
 # How many facts are compared by their vectors, with how many words of the cue. More words ask for no single property.
 COMPARED, MOST_COMPARED_WORDS = 60, 3
 # The most characters of a value in a line, and in a mark.
 LONGEST_VALUE, LONGEST_MARK = 200, 80
 # The factor for the score of the last hit that an outdated one ranks below, and how many marks a hit shows.
 BELOW, MARKS = 0.999, 2
-# A faded fact had a lower score than this when a dream retracted it; see `dream.passes.decay`.
+# A faded fact had a lower score than this when a dream retracted it; see `dream.passes.facts`.
 FADED = 0.2
 # Names of the node that holds the user's own facts, beside the name of the user.
 OWNERS = ("me", "user")
@@ -308,7 +308,7 @@ def fitting_facts(
     ]
     fits = {fact.id: _fit(asked[fact.subject], fact, names) for fact in facts}
     if facts and not any(fits.values()):
-        fits = _cosines(context, anchored, asked, facts, names, how)
+        fits = _cosines(context, anchored, asked, facts, names)
     facts = [fact for fact in facts if fits.get(fact.id, 0.0) > 0]
     facts.sort(key=lambda fact: (-fits[fact.id], -begins(fact) if anchored.dates else 0, *_importance(fact, found)))
     return {fact: fits[fact.id] for fact in facts[: how.facts]}
@@ -347,7 +347,7 @@ def _fit(asked: Asked, fact: Fact, names: Mapping[str, Node]) -> float:
 
 def _cosines(
     context: RecallContext, anchored: TrailAnchors, asked: Mapping[str, Asked], facts: Sequence[Fact],
-    names: Mapping[str, Node], how: Trail,
+    names: Mapping[str, Node],
 ) -> dict[str, float]:  # fmt: skip
     """Returns, by fact id, the cosine between a fact and what is asked about its subject, where it is high enough.
 
@@ -369,8 +369,7 @@ def _cosines(
         return {}
     matrix = np.frombuffer(b"".join(vectors), "<f2").reshape(len(vectors), -1).astype(np.float64)
     cosines = (matrix[: len(facts)] * matrix[len(facts) :]).sum(axis=1).round(9).tolist()
-    strong = anchored.query_embedding.space.model.startswith(how.strong_models)
-    floor = LEAST_STRONG_COSINE if strong else LEAST_COSINE
+    floor = LEAST_CONTEXTUAL_COSINE if anchored.query_embedding.contextual else LEAST_COSINE
     return {fact.id: cosine for fact, cosine in zip(facts, cosines, strict=True) if cosine >= floor}
 
 

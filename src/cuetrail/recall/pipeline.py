@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cuetrail.model import Budget, Recollection, Where
-from cuetrail.recall.query import parse_cue, query_terms
+from cuetrail.recall.query import Cue, parse_cue, query_terms, question_text
 from cuetrail.recall.render.text import budget_measure, refusal
 from cuetrail.recall.stage_types import Measure, RecallContext, Recipe, Scored
+from cuetrail.rerank.reranking import Reranking
 
 if TYPE_CHECKING:
     from cuetrail.session import Session
@@ -36,7 +37,10 @@ def recall(
     cue = parse_cue(raw, where, fuzzy)
     limit = recipe.limit if limit is None else limit
     size = budget_measure(budget, count_tokens)
-    context = RecallContext(store, scope, cue, *size, limit, session.vectors.of_query, now, session.vectors.of_texts)
+    reranking = _reranking(session, cue)
+    context = RecallContext(
+        store, scope, cue, *size, limit, session.vectors.of_query, now, session.vectors.of_texts, reranking
+    )
 
     anchored = recipe.anchor(context)  # nodes the cue finds
     reached = recipe.spread(context, anchored)  # nodes reached from them
@@ -50,6 +54,7 @@ def recall(
         text = refusal(query_terms(cue), scored.anchors[0], context.size, context.measure)
     hits = shown.anchors + shown.walkers
     cut = _cut_notice(scored, shown) if answerable and limit is not None else ""
+    late = reranking.notice if reranking else ""
     if record_access and answerable:
         facts = [line["fact"]["id"] for hit in hits for line in hit.why.get("lines", ())]
         facts += [one.fact.id for one in shown.facts]
@@ -57,9 +62,17 @@ def recall(
         store.touch(scope, list(dict.fromkeys(nodes)), now, facts)
     return Recollection(
         raw, text, shown.anchors, shown.walkers, facts=shown.facts, answerable=answerable, looked_for=query_terms(cue),
-        notices=(*cue.notices, *anchored.notices, *filter(None, [session.vectors.notice, cut])),
+        notices=(*cue.notices, *anchored.notices, *filter(None, [session.vectors.notice, late, cut])),
         attempt=anchored.attempt, attempts=anchored.attempts, confidence=confidence,
     )  # fmt: skip
+
+
+def _reranking(session: Session, cue: Cue) -> Reranking | None:
+    """Returns the session's reranker for this cue; None without one, and for a cue of word beginnings or typos."""
+    question = question_text(cue)
+    if session.reranker is None or cue.query.prefix or cue.query.fuzzy or not question:
+        return None
+    return Reranking(session.reranker, question, session.rerank_ms)
 
 
 def _cut_notice(scored: Scored, shown: Scored) -> str:

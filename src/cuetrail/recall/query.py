@@ -158,6 +158,16 @@ def parse_cue(raw: str, where: Where, fuzzy: bool = False) -> Cue:
     return Cue(raw, query, where, tuple(notices))
 
 
+def question_text(cue: Cue) -> str:
+    """Returns the cue as it was asked, without the filters in it.
+
+    >>> question_text(parse_cue("what is the state of the antenna @camp #radio ?", Where()))
+    'what is the state of the antenna ?'
+    """
+    rest = clean(cue.raw.replace("\x00", " ").replace(_GAP, " "))
+    return " ".join(_BUCKET.sub(" ", _TAG.sub(" ", rest)).split())
+
+
 def _shortened(raw: str, notices: list[str]) -> str:
     """Returns the cue; if it has more than LONGEST_CUE characters, its beginning and its end, with a new notice.
 

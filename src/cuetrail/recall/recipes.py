@@ -11,10 +11,11 @@ from __future__ import annotations
 from functools import partial
 
 from cuetrail.model import Direction, Rank
-from cuetrail.model.records import GENERIC_TAGS
+from cuetrail.model.tags import GENERIC_TAGS
 from cuetrail.recall.anchor.activation_seeds import Chooser, Seeding, find_seeds
 from cuetrail.recall.anchor.hybrid_search import find_anchors, hybrid_search
 from cuetrail.recall.anchor.text_attempts import search_in_attempts
+from cuetrail.recall.constants import Trail
 from cuetrail.recall.current_facts import facts_first, with_current_facts
 from cuetrail.recall.narrative import find_entities, follow_facts, in_sections, rank_facts
 from cuetrail.recall.render.text import one_list, two_lists
@@ -26,7 +27,6 @@ from cuetrail.recall.spread.activation import Flow, follow_edges
 from cuetrail.recall.spread.tag_walk import follow_labels
 from cuetrail.recall.spread.trail import follow_trails
 from cuetrail.recall.stage_types import Anchored, Mode, Reached, RecallContext, Recipe
-from cuetrail.recall.weights import Trail
 
 __all__ = [
     "BY_NAME", "ENERGY", "EXPLORE", "NARRATIVE", "TAG_WALK", "TRAIL", "Flow", "Recipe", "Seeding", "Trail", "energy",

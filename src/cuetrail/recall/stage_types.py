@@ -39,13 +39,18 @@ EmbedTexts = Callable[[Sequence[str]], "list[bytes] | None"]
 """Embeds short texts; returns None if the memory has no vectors."""
 
 
+Rerank = Callable[[Sequence[str]], "list[float] | None"]
+"""Scores texts for the cue with a cross-encoder, higher is better; returns None if it has no time left or fails."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecallContext:
     """Everything the stages of one recall share: the store to search, the parsed cue, and the room for an answer.
 
     `size` is the budget in units of `measure`, `tokens` the same budget in tokens, estimated. `limit` is the maximum
     number of hits; None leaves that to the budget. Without `embed`, only text is searched. `now` is the time for which
-    to answer, in milliseconds. `embed_texts` embeds the facts that are compared with the cue.
+    to answer, in milliseconds. `embed_texts` embeds the facts that are compared with the cue. `rerank` is None
+    without a reranker.
     """
 
     store: Store
@@ -58,6 +63,7 @@ class RecallContext:
     embed: EmbedQuery | None = None
     now: int = 0
     embed_texts: EmbedTexts | None = None
+    rerank: Rerank | None = None
 
 
 @dataclass(frozen=True, slots=True)

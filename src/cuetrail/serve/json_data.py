@@ -14,9 +14,19 @@ from cuetrail.model import Fact, Node, fact_dict, node_dict
 # Each round of cutting removes one part in this many of a list or text.
 _CUT_DIVISOR = 8
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
 
 def to_json_data(value: Any) -> Any:
     """Converts the result of any verb to mappings, lists, texts and numbers."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    # Most of a result: without a call for each text in it.
+    if kind is dict:
+        return {str(key): one if type(one) in _PLAIN else to_json_data(one) for key, one in value.items()}
+    if kind is list or kind is tuple:
+        return [one if type(one) in _PLAIN else to_json_data(one) for one in value]
     match value:
         case Node():
             return to_json_data(node_dict(value))

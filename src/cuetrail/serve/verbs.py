@@ -223,7 +223,7 @@ def _as_mapping(result: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A verb with its arguments, to be run once. `run` takes the memory.
+    """A verb with its arguments, to be run once. `run` takes the memory; another process can run it too.
 
     `arguments` identify the job. `callbacks` are the parameters that `run` also takes: "progress" and "stop".
     """
@@ -238,9 +238,10 @@ class Job:
         """Returns a text that is equal for jobs with the same name and arguments."""
         return json.dumps([self.name, self.arguments], sort_keys=True, default=_hash_or_repr)
 
-    def result(self, memory: Memory) -> dict[str, Any]:
-        """Runs the job and returns its result as JSON data."""
-        return _as_mapping(self.run(memory))
+    def result(self, memory: Memory, progress: Callable[[str, int, int], None] | None = None) -> dict[str, Any]:
+        """Runs the job, reports its progress if asked to, and returns its result as JSON data."""
+        told = {"progress": progress} if progress is not None and "progress" in self.callbacks else {}
+        return _as_mapping(self.run(memory, **told))
 
     def run_with_events(self, memory: Memory, emit: Callable[[str, Any], None], stop: threading.Event) -> None:
         """Runs the job and emits `progress` events, then a `result` event; a generator emits one for each value."""
@@ -271,7 +272,8 @@ def _callbacks(verb: str) -> tuple[str, ...]:
 
 def verb_job(verb: str, arguments: dict[str, Any], name: str) -> Job:
     """Returns a job for a verb of `Memory`; `name` is the verb's name in the URL."""
-    return Job(
-        name, lambda memory, **local: call_verb(memory, verb, arguments, **local), arguments, _callbacks(verb),
-        EFFECTS[verb].writes,
-    )  # fmt: skip
+    return Job(name, partial(_run_verb, verb, arguments), arguments, _callbacks(verb), EFFECTS[verb].writes)
+
+
+def _run_verb(verb: str, arguments: dict[str, Any], memory: Memory, **local: Any) -> Any:
+    return call_verb(memory, verb, arguments, **local)

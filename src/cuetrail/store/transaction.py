@@ -155,7 +155,7 @@ class FactTable(Protocol):
 
     def declared(self, partition: int) -> Mapping[str, str]:
         """Returns which predicates the owner of a partition declared single- or multi-valued: the values of these
-        settings, by setting name. `fact_validity.is_single` reads them.
+        settings, by setting name. `model.predicates.is_single` reads them.
         """
 
     def taken(self, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
@@ -183,6 +183,66 @@ class FactTable(Protocol):
         """Returns those of these nodes that a rule made for a fact and that have no facts, notes or stated edges."""
 
 
+class HistoryTable(Protocol):
+    """Reads and writes the names and texts that nodes had before they were edited, inside a write transaction."""
+
+    def texts(self, partition: int, ids: Sequence[str]) -> list[tuple[str, str]]:
+        """Returns (id, text) for each earlier version of these nodes; its name if it had no text."""
+
+    def last_times(self, ids: Sequence[str]) -> dict[str, int]:
+        """Returns the time of the newest earlier version of each node, by id; nodes without one are absent."""
+
+    def put(self, versions: Sequence[Version]) -> None:
+        """Stores names and texts that nodes of the partition had before a correction."""
+
+    def drop(self, versions: Sequence[Version]) -> None:
+        """Removes these earlier versions of nodes of the partition."""
+
+    def remove(self, partition: int, ids: Sequence[str]) -> None:
+        """Removes all earlier versions of the nodes with these ids in a partition."""
+
+
+class NoteTable(Protocol):
+    """Writes notes on nodes and edges inside a write transaction."""
+
+    def put(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, Handle]]) -> None:
+        """Inserts or replaces notes, each on the node or edge that the handle names. A replaced note keeps its vector
+        if its text is unchanged.
+        """
+
+    def remove(self, handles: Sequence[Handle]) -> None:
+        """Removes the notes with these handles, and their vectors."""
+
+    def move(self, moves: Mapping[int, int]) -> None:
+        """Moves all notes on one node to another, for each pair of keys (old, new)."""
+
+
+class LinkTable(Protocol):
+    """Writes the links that texts contain, and mentions of nodes, inside a write transaction."""
+
+    def put(self, links: Sequence[tuple[int, Link]]) -> None:
+        """Stores links, each with the key of the atom whose text contains it. Without `display` it is removed."""
+
+    def put_mentions(self, mentions: Mapping[tuple[int, int], int]) -> None:
+        """Stores that sources mention nodes: the time of each mention, by (key of the source, key of the node)."""
+
+
+class SourceTable(Protocol):
+    """Writes ingested files and folders inside a write transaction."""
+
+    def put(self, files: Sequence[SourceFile]) -> None:
+        """Stores path, size, time and hash of ingested files."""
+
+    def of_nodes(self, keys: Sequence[int]) -> set[tuple[int, str]]:
+        """Returns the files that these nodes came from, as (partition, path)."""
+
+    def remove_empty(self, files: Collection[tuple[int, str]]) -> None:
+        """Removes the records of those files, given as (partition, path), from which no node is left."""
+
+    def put_roots(self, roots: Mapping[str, str], removed: Sequence[str]) -> None:
+        """Stores the paths of ingested folders by their short names, and removes the short names `removed`."""
+
+
 class WriteTransaction(Protocol):
     """One open transaction that writes to `partition`."""
 
@@ -196,44 +256,20 @@ class WriteTransaction(Protocol):
     def edges(self) -> EdgeTable: ...
     @property
     def facts(self) -> FactTable: ...
+    @property
+    def history(self) -> HistoryTable: ...
+    @property
+    def notes(self) -> NoteTable: ...
+    @property
+    def links(self) -> LinkTable: ...
+    @property
+    def sources(self) -> SourceTable: ...
 
     def find(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
         """Returns, by id and in order, the key or handle of the record each id means here. Unknown ids are absent."""
 
     def find_own(self, ids: Iterable[str], kind: Kind = "node") -> dict[str, Handle]:
         """Returns the same as `find`, but only for records that the user owns and may change."""
-
-    def earlier_texts(self, partition: int, ids: Sequence[str]) -> list[tuple[str, str]]:
-        """Returns (id, text) for each earlier version of these nodes; its name if it had no text."""
-
-    def last_versions(self, ids: Sequence[str]) -> dict[str, int]:
-        """Returns the time of the newest earlier version of each node, by id; nodes without one are absent."""
-
-    def put_versions(self, versions: Sequence[Version]) -> None:
-        """Stores names and texts that nodes of the partition had before a correction."""
-
-    def drop_versions(self, versions: Sequence[Version]) -> None:
-        """Removes these earlier versions of nodes of the partition."""
-
-    def remove_versions(self, partition: int, ids: Sequence[str]) -> None:
-        """Removes all earlier versions of the nodes with these ids in a partition."""
-
-    def put_notes(self, on: Literal["node", "edge"], notes: Sequence[tuple[Note, Handle]]) -> None:
-        """Inserts or replaces notes, each on the node or edge that the handle names. A replaced note keeps its vector
-        if its text is unchanged.
-        """
-
-    def remove_notes(self, handles: Sequence[Handle]) -> None:
-        """Removes the notes with these handles, and their vectors."""
-
-    def move_notes(self, moves: Mapping[int, int]) -> None:
-        """Moves all notes on one node to another, for each pair of keys (old, new)."""
-
-    def put_mentions(self, mentions: Mapping[tuple[int, int], int]) -> None:
-        """Stores that sources mention nodes: the time of each mention, by (key of the source, key of the node)."""
-
-    def put_links(self, links: Sequence[tuple[int, Link]]) -> None:
-        """Stores links, each with the key of the atom whose text contains it. Without `display` it is removed."""
 
     def find_here(self, ids: Iterable[str]) -> dict[str, int]:
         """Returns the keys of the nodes with these ids in the partition, by id. Unknown ids are absent."""
@@ -248,15 +284,3 @@ class WriteTransaction(Protocol):
 
     def drop_vectors(self, keys: Sequence[int]) -> None:
         """Removes the vectors of the nodes with these keys."""
-
-    def put_sources(self, files: Sequence[SourceFile]) -> None:
-        """Stores path, size, time and hash of ingested files."""
-
-    def sources_of(self, keys: Sequence[int]) -> set[tuple[int, str]]:
-        """Returns the files that these nodes came from, as (partition, path)."""
-
-    def remove_empty_sources(self, files: Collection[tuple[int, str]]) -> None:
-        """Removes the records of those files, given as (partition, path), from which no node is left."""
-
-    def put_roots(self, roots: Mapping[str, str], removed: Sequence[str]) -> None:
-        """Stores the paths of ingested folders by their short names, and removes the short names `removed`."""

@@ -30,10 +30,11 @@ NO_VECTORS = VectorSpace("none", 0)
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """The vector of a query, and the model that made it."""
+    """The vector of a query, and the model that made it. `contextual`: the model reads words in their context."""
 
     vector: bytes
     space: VectorSpace
+    contextual: bool = False
 
 
 @dataclass(frozen=True, slots=True)

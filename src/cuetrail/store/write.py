@@ -164,7 +164,13 @@ class Written:
 
 
 class Writing(Protocol):
-    """The write part of the engine protocol. Methods write to the partition of a scope."""
+    """The write part of the engine protocol. Methods write to the partition of a scope.
+
+    `forward_accesses`: if it is set, `touch` calls it with its arguments and counts nothing, because another process
+    does.
+    """
+
+    forward_accesses: Callable[[Scope, Sequence[str], int, Sequence[str]], None] | None
 
     def write(self, scope: Scope, /, batch: Batch) -> Written:
         """Writes a batch in one transaction and returns what it did. Searches that begin later see it.
@@ -174,6 +180,14 @@ class Writing(Protocol):
 
     def bulk(self) -> AbstractContextManager[None]:
         """While the block runs, the text index is updated with each write of this thread, not at the next search."""
+
+    def group(self, follow: bool = False) -> AbstractContextManager[None]:
+        """Joins the writes of this thread in the block, which must not search, into one transaction where the engine
+        can; else each is one. A write that raises is undone alone, and the block may go on after it.
+
+        Nothing of it may be acknowledged before the block has ended. With `follow` it ends when the indexes contain the
+        writes, and searches elsewhere do not wait for that: they leave out what nobody has acknowledged.
+        """
 
     def forget(self, scope: Scope, /, ids: Sequence[str], now: int, how: Forgetting = FORGETTING) -> list[str]:
         """Removes those of these nodes that the user owns for good, leaves tombstones, and returns their ids.

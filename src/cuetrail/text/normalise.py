@@ -1,17 +1,15 @@
 """Normalises names, tags and queries, and analyses texts into the terms that are indexed and searched.
 
-Index and query share the analyser, in all engines; the rule for equal scores is here too.
+Index and query share the analyser, in all engines.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import tantivy
@@ -194,22 +192,12 @@ def snippet(text: str, width: int = 80) -> str:
 # --- the analyser
 
 LONGEST_TOKEN = 255
-LABEL_BOOST = 2.0
 # BM25 divides by the mean length of a field. Counting missing titles as empty would make every title look long if few
 # memories have one; they count as three words that no query has.
 MISSING_FIELD = "_ _ _"
-# The score of every match of a search that has filters but no words.
-FILTER_SCORE = 1.0
-# The order in which an index sums single-precision scores varies, so equal documents may differ in the last bit.
-# Scores that agree in five digits count as equal.
-TIE = 1e-5
 # The index has stems, and no stem begins with "runnin". A prefix without matches is retried with up to 4 letters less.
 ENDING = 4
 SHORTEST_STEM = 3
-FUZZY_SHARE = 0.5
-# Typo search is slow, and a text in another language has many unknown words, so only this many are corrected.
-MOST_MENDED = 12
-SHORTEST_MENDED = 4
 
 # Results of case folding that the analyser treats as different letters: ς becomes σ, the sign µ becomes μ. Rare ones
 # (nine old Cyrillic letters, ﬅ for st) are left out, because many names have the letters they fold to.
@@ -218,8 +206,6 @@ _FOLDED_TO = re.compile("[βεθικμπρσφեինխւ\u02bc\u02be\u0307ṡ]")
 # probabl, probability; sky, skies. The number says how many letters may differ.
 _ALTERED = {"e": 2, "i": 1, "l": 1, "y": 1}
 _PUNCTUATION_TO_SPACE = {code: " " for code in range(128) if not chr(code).isalnum()}
-
-K = TypeVar("K")
 
 
 def make_analyser() -> tantivy.TextAnalyzer:
@@ -282,18 +268,6 @@ def word_beginnings(text: str) -> Iterator[str]:
         yield start
 
 
-def words_to_correct(
-    terms: Iterable[str], text: str, most: int | None, unknown: Callable[[list[str]], Iterable[str]]
-) -> list[str]:
-    """Returns the terms of a query and the words of its text that are searched for with other spellings too.
-
-    They are the first `most` that are long enough. If `most` is None, they are the first few of those that `unknown`
-    returns, which selects the words that no text has.
-    """
-    words = [word for word in dict.fromkeys([*terms, *unstemmed(text)]) if len(word) >= SHORTEST_MENDED]
-    return list(itertools.islice(unknown(words), MOST_MENDED)) if most is None else words[:most]
-
-
 class Terms:
     """Query terms to look for in texts. A fast check of word beginnings rules out most texts that lack them.
 
@@ -333,40 +307,8 @@ def is_findable(norm: str) -> bool:
     return norm.isascii() or _FOLDED_TO.search(norm) is None
 
 
-def edits(word: str) -> int:
-    """Returns how many typos are tolerated in a word: 1, or 2 from 8 letters on."""
-    return 1 if len(word) < 8 else 2
-
-
 def searchable_text(name: str | None, aliases: Collection[str], text: str) -> str:
     """Returns the text under which a node is indexed: its name, its aliases and its text, one per line."""
     if not name and not aliases:
         return text
     return "\n".join([*([name] if name else []), *aliases, *([text] if text else [])])
-
-
-def sides_by_factor(factors: tuple[float, float]) -> list[tuple[bool | None, float]]:
-    """Returns the searches into which a text search is split, each with the factor for its scores. If the factors for
-    internal memories and for all others are equal, one of all memories (None); else one of internal memories (True)
-    and one of the others (False).
-
-    >>> sides_by_factor((1.0, 1.0)), sides_by_factor((1.0, 0.5))
-    ([(None, 1.0)], [(True, 1.0), (False, 0.5)])
-    """
-    return [(None, factors[0])] if factors[0] == factors[1] else [(True, factors[0]), (False, factors[1])]
-
-
-def top_with_ties(scores: Mapping[K, float], limit: int) -> list[tuple[float, K]]:
-    """Returns (score, key) of the `limit` best and of all that tie with the last of them. Tied ones get equal scores.
-
-    Scores within the share TIE below the best of them are tied, so that rounding does not separate equal documents.
-    """
-    kept: list[tuple[float, K]] = []
-    level = math.inf
-    for key, score in sorted(scores.items(), key=lambda pair: -pair[1]):
-        if score < level * (1 - TIE):
-            if len(kept) >= limit:
-                break
-            level = score
-        kept.append((level, key))
-    return kept

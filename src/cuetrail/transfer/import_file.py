@@ -15,7 +15,8 @@ from cuetrail.facts.beliefs import single_valued
 from cuetrail.ingest.build import Options
 from cuetrail.ingest.pipeline import ingest_path
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
-from cuetrail.model.records import STORYLINE_KINDS, is_path_tag
+from cuetrail.model.records import STORYLINE_KINDS
+from cuetrail.model.tags import is_path_tag
 from cuetrail.session import Session
 from cuetrail.store.dream import DREAM_PROPS, is_dreamt
 from cuetrail.store.ports import Store

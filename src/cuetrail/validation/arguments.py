@@ -21,7 +21,7 @@ from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
 
 from cuetrail.errors import InputError
 from cuetrail.model import Budget, Claim, Provenance, Rank, Retention, Scope, Where
-from cuetrail.model.records import make_tags, norm_buckets
+from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.text.normalise import storable
 from cuetrail.text.similarity import MEASURES
@@ -121,6 +121,10 @@ def _is_embedder(value: object) -> bool:
     )
 
 
+def _is_reranker(value: object) -> bool:
+    return value is None or isinstance(value, str) or all(hasattr(value, name) for name in ("name", "scores"))
+
+
 def _is_tagger(value: object) -> bool:
     named = isinstance(getattr(value, "name", None), str)
     return callable(value) and named and is_whole(getattr(value, "shared", None))
@@ -176,6 +180,7 @@ RULES: Mapping[str, Rule] = {
         _is_budget, f"a Budget, such as Budget(tokens=2000) or Budget(chars=8000), of at most {MOST['budget']}"
     ),
     "embedder": Rule(_is_embedder, 'an Embedder, the name of one such as "static", or None'),
+    "reranker": Rule(_is_reranker, 'a Reranker, the name of one such as "onnx:FOLDER", or None'),
     "items": Rule(is_list, 'a list of texts, nodes or mappings, such as ["a text", {"text": "another", "tags": []}]'),
     "questions": Rule(
         lambda value: is_path(value) or is_list(value),

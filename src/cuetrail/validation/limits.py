@@ -21,6 +21,7 @@ MOST: Mapping[str, int] = {
     "max_hops": 3,
     "min_results": 10_000,
     "per_entity": 10_000,
+    "rerank_ms": 60_000,
     "seq": 1_000_000_000_000_000,
     "top_k": 10_000,
 }

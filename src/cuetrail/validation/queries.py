@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any, NamedTuple, get_args
 
 from cuetrail.errors import InputError
-from cuetrail.explore.candidates import MOST_QUERIES, Query, Weights, trim_query
+from cuetrail.explore.context import MOST_QUERIES, Query, Weights, trim_query
 from cuetrail.model import Claim, Direction, Provenance, Where
-from cuetrail.model.records import make_tags
+from cuetrail.model.tags import make_tags
 from cuetrail.recall.anchor.activation_seeds import Seeding
 from cuetrail.recall.spread.activation import Flow
 from cuetrail.recall.spread.traversal_pagerank import Hops, PageRank, TraversalFilter

@@ -13,7 +13,9 @@ from typing import Any
 
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Fact, Life, Mention, Node, Note, SourceFile, Tag, Tombstone, Version
-from cuetrail.model.records import GRADIENTS, NEW_LIFE, make_tags, norm_buckets
+from cuetrail.model.records import NEW_LIFE
+from cuetrail.model.tags import make_tags, norm_buckets
+from cuetrail.model.usage import GRADIENTS
 from cuetrail.store.read import Record
 from cuetrail.text.normalise import clean, norm_tag, storable
 from cuetrail.validation.arguments import (
@@ -26,12 +28,14 @@ from cuetrail.validation.arguments import (
     is_whole,
     refusal,
 )
-from cuetrail.validation.limits import PROPS_BYTES, nesting_fault
+from cuetrail.validation.limits import MOST, PROPS_BYTES, nesting_fault
 
 _TOMBSTONE = re.compile(r"[0-9a-f]{32}")
 _FILE_HASH = re.compile(r"\S{0,200}", re.ASCII)
 WEIGHTS = (0.25, 1.0)
 """The range of the weight of an edge that a caller states. Rules and dreams also make weaker ones."""
+SEQ = (-1, MOST["seq"])
+"""The range of the position of a node: that of a file stands before its passages."""
 
 
 def make_props(given: Any) -> dict[str, Any]:
@@ -80,6 +84,8 @@ def ready_node(node: Node) -> Node:
     _check_times(
         at=node.at, created=node.created, updated=node.updated, valid_from=node.valid_from, valid_until=node.valid_until
     )
+    if not SEQ[0] <= node.seq <= SEQ[1]:
+        raise InputError(f"seq must be from {SEQ[0]} to {SEQ[1]}, not {node.seq}")
     if not node.id.strip():
         raise InputError("an id cannot be empty")
     if node.life is not NEW_LIFE:

@@ -14,7 +14,8 @@ from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
 from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Note, Scope
 from cuetrail.model.ids import atom_id, fact_id, named_node_id, note_id, stated_edge_id
-from cuetrail.model.records import NEXT_IN_SOURCE, make_tags, maker, norm_buckets
+from cuetrail.model.records import NEXT_IN_SOURCE, maker
+from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.text.names import speaker_in
 from cuetrail.text.normalise import clean, norm_name, norm_tag, storable
 from cuetrail.text.titles import topics_in

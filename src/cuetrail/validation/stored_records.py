@@ -13,15 +13,15 @@ from typing import Any, TypeVar
 
 from cuetrail.errors import CuetrailError
 from cuetrail.model import Edge, Fact, Finding, Life, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
-from cuetrail.model.records import GRADIENTS
 from cuetrail.model.reports import MENDED, REPAIR
+from cuetrail.model.usage import GRADIENTS
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
 from cuetrail.store.shared.copy import list_of, users_of
 from cuetrail.store.write import Batch
 from cuetrail.validation.arguments import LEVELS
 from cuetrail.validation.limits import TIMES
-from cuetrail.validation.ready_records import WEIGHTS, ready_record
+from cuetrail.validation.ready_records import SEQ, WEIGHTS, ready_record
 
 MOST_FINDINGS = 20
 """So many records that break a rule are named one by one; the others are counted."""
@@ -41,7 +41,7 @@ def _times(*names: str) -> dict[str, Range]:
 _RANGES: Mapping[type, Mapping[str, Range]] = {
     Life: {"salience": _SHARE, "confidence": _SHARE, "gradient": GRADIENTS, "accesses": _COUNT, "interval": _COUNT}
     | _times("last_access", "last_decay"),
-    Node: _times("at", "created", "updated", "valid_from", "valid_until"),
+    Node: {"seq": SEQ} | _times("at", "created", "updated", "valid_from", "valid_until"),
     Edge: {"weight": WEIGHTS, "attitude": LEVELS, "proximity": LEVELS, "confidence": _SHARE}
     | _times("created", "updated", "valid_from", "valid_until"),
     Fact: {"confidence": _SHARE, "access_count": _COUNT}

@@ -21,11 +21,11 @@ from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.shared.tombstones import bare_words, match_known, node_paragraphs, whole_tombstones
 from cuetrail.store.write import Batch, Forgetting, Progress
 from cuetrail.text.names import clear_name_caches
-from cuetrail.write.batch_facts import facts_outliving_forgotten
 from cuetrail.write.links import LinkChange, resolve_links
 from cuetrail.write.near_duplicates import regroup
 from cuetrail.write.pipeline import write
 from cuetrail.write.quotes import find_fields, find_holders, remove_quotes
+from cuetrail.write.stated_facts import facts_outliving_forgotten
 
 BOILERPLATE_FILES = 3
 """Words in at least this many other files are boilerplate. Copies, which share most of a file's text, do not count."""
@@ -36,7 +36,7 @@ BOILERPLATE_CHARS = 300
 @dataclass(frozen=True, slots=True)
 class Doomed:
     """The nodes that `forget` removes: those that the caller chose (`meant`), and their `copies`. The nodes `cut` say
-    more, and lose the forgotten paragraphs.
+    more, and lose the forgotten paragraphs: `left` has the text that stays of each, in the same order.
 
     `common` are examples of boilerplate in a forgotten file, which stays elsewhere. `id_only` are the ids of nodes that
     are removed without a tombstone for their words; `shared` are paragraphs, as bare words, that get no tombstone
@@ -47,6 +47,7 @@ class Doomed:
     meant: tuple[Node, ...]
     copies: tuple[Node, ...] = ()
     cut: tuple[Node, ...] = ()
+    left: tuple[str, ...] = ()
     common: tuple[Node, ...] = ()
     id_only: frozenset[str] = frozenset()
     shared: frozenset[str] = frozenset()
@@ -110,7 +111,8 @@ def _with_holders(session: Session, doomed: Doomed, named: Collection[str]) -> D
     matches = match_known(own, whole_tombstones(doomed.texts, shared))
     copies = [node for node in own if node.id in matches and not matches[node.id].rest]
     cut = [node for node in own if node.id in matches and matches[node.id].rest]
-    return replace(doomed, copies=(*doomed.copies, *copies), cut=tuple(cut), shared=shared)
+    left = tuple(matches[node.id].rest for node in cut)
+    return replace(doomed, copies=(*doomed.copies, *copies), cut=tuple(cut), left=left, shared=shared)
 
 
 def is_heading(node: Node) -> bool:

@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from cuetrail.formulas import bands
 from cuetrail.model import Node, Scope, Tag
-from cuetrail.model.records import is_path_tag
+from cuetrail.model.tags import is_path_tag
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Band
 from cuetrail.store.write import Batch

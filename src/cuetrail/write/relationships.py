@@ -1,4 +1,4 @@
-"""Relationships of people, concepts and entities: their kinds, and how a new statement changes the one that holds.
+"""Writes relationships of people, concepts and entities: their kinds, and how a new statement changes an old one.
 
 Two of them have one relationship at a time; the earlier ones are history.
 """
@@ -11,11 +11,17 @@ from math import inf
 from typing import Any
 
 from cuetrail.errors import InputError
+from cuetrail.facts.resolve import require_node
 from cuetrail.model import Edge, Node, Scope, Where
 from cuetrail.model.ids import relationship_id
 from cuetrail.model.records import SEMANTIC_KINDS
+from cuetrail.session import Session
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
+from cuetrail.store.read import edges_by_id
+from cuetrail.store.write import Batch
+from cuetrail.validation.records import make_edge
+from cuetrail.write.pipeline import adopt, write
 
 KINDS = {
     ("person", "person"): "has_relationship_with",
@@ -38,6 +44,21 @@ CARRIED_OVER = ("text", "weight", "type", "attitude", "proximity", "tags", "conf
 
 MOST = 10_000
 """The number of a node's relationships that are searched for those with the other node."""
+
+
+def relate(session: Session, src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:
+    """Writes the relationship of two people, concepts or entities, given by id or name; returns it as stored.
+
+    Raises NotFound for an unknown node, InputError for other kinds of nodes.
+    """
+    store, scope = session.store, session.scope
+    ids = [require_node(store, scope, src), require_node(store, scope, dst)]
+    nodes = store.get(scope, ids)
+    confidence = 1.0 if given["confidence"] is None else given["confidence"]
+    stated = make_edge(ids[0], ids[1], {**given, "kind": "relates", "id": None, "confidence": confidence}, now)
+    edge, edges = related(store, scope, nodes[ids[0]], nodes[ids[1]], stated, given, now)
+    write(session, Batch(nodes=adopt(session, ids, now), edges=edges, refuse_forgotten=True), now)
+    return edges_by_id(store, scope, [edge.id])[edge.id]
 
 
 def ordered(src: Node, dst: Node) -> tuple[Node, Node, str]:

@@ -93,7 +93,7 @@ def test_explain_says_which_hit_another_repeats(run: Run) -> None:
     run("add", "The long mast fell in the storm", "--id", "first", "--at", "2026-05-01")
     run("add", "In the storm the long mast fell", "--id", "second", "--at", "2026-05-01")
     drawn = run("recall", "the", "long", "mast", "--explain").stdout
-    assert re.search(r"repeats +(first|second), and keeps a quarter of its score", drawn)
+    assert re.search(r"repeats +(first|second), so it ranks below the others", drawn)
 
 
 def test_explain_shows_words_and_meaning_with_an_embedder(run: Run) -> None:
@@ -266,7 +266,7 @@ def test_debug_shows_where_an_error_comes_from(run: Run) -> None:
 
 def test_an_unknown_embedder_is_named_with_those_there_are(run: Run) -> None:
     run("add", "one")
-    assert "static, none, onnx:" in run("recall", "x", "--embedder", "gpt", code=1).stderr
+    assert "static, auto, none, onnx:" in run("recall", "x", "--embedder", "gpt", code=1).stderr
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuetrail import Budget, Memory, Node, Scope
+from cuetrail import Budget, Memory, Scope
 from cuetrail.errors import InputError
-from cuetrail.model import Tag
+from cuetrail.recall.constants import Trail
 from cuetrail.recall.query import MOST_SPANS, read_dates, without_answer_form
-from cuetrail.recall.weights import Kinds, Trail, Weights, kinds_of
 from cuetrail.store.vector_space import QueryVector, VectorSpace
 from cuetrail.text.names import fold_padded, mentions, possible_names, proper_names
 from cuetrail.validation.limits import TIMES
@@ -444,23 +443,10 @@ def test_only_words_that_say_what_an_answer_looks_like_are_left_out(
     assert without_answer_form(cue, words) == left
 
 
-def test_weights_follow_the_kind_of_memories_and_mixed_ones_lie_between() -> None:
-    named, noted = Node("a", "x", name="A"), Node("b", "x", tag_details=(Tag("doc", "doc"),))
-    told = Node("c", "x")
-    assert kinds_of([named]) == (1.0, 0.0, 0.0)
-    assert kinds_of([named, noted, told, told]) == (0.25, 0.25, 0.5)
-    assert kinds_of([]) == (0.0, 0.0, 1.0)
-    how = Trail(named=Weights(hop=4.0), notes=Weights(), chats=Weights(cover=2.0))
-    assert how.weights(kinds_of([named, told]), None).signals() == {"hop": 2.0, "cover": 1.0}
-
-
-def test_a_strong_model_counts_for_more_than_words_and_no_model_leaves_words_alone() -> None:
-    how, kinds = Trail(), Kinds(0.0, 0.0, 1.0)
-    weak = how.weights(kinds, QueryVector(b"", VectorSpace("static:256", 2)))
-    strong = how.weights(kinds, QueryVector(b"", VectorSpace("onnx:bge", 2)))
-    assert how.weights(kinds, None).words == 1.0
-    assert weak.words > strong.words
-    assert weak.blend < strong.blend
+def test_words_count_less_beside_a_contextual_model_and_alone_without_vectors() -> None:
+    how, space = Trail(), VectorSpace("model", 2)
+    contextual = how.text_share(QueryVector(b"", space, contextual=True))
+    assert 0 < contextual < how.text_share(QueryVector(b"", space)) < how.text_share(None) == 1
 
 
 def test_what_one_start_leads_to_does_not_come_before_it(memory: Memory) -> None:

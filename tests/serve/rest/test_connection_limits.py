@@ -14,9 +14,9 @@ import pytest
 
 from cuetrail import Memory
 from cuetrail.serve.memory_access import LazyMemory
-from cuetrail.serve.rest.connection_limits import ConnectionLimits
+from cuetrail.serve.rest.connection_limits import SHUTDOWN_SECONDS, ConnectionLimits, OpenConnections
 from cuetrail.serve.rest.requests import MEGABYTE, RequestRules
-from cuetrail.serve.rest.server import SHUTDOWN_SECONDS, listening_socket, make_http_server
+from cuetrail.serve.rest.server import listening_socket, make_app, make_http_server
 
 HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 POST = b"POST /v1/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -30,7 +30,7 @@ Serve = Callable[..., Dial]
 def _running(place: Path, rules: RequestRules, limits: ConnectionLimits) -> Iterator[int]:
     memory = LazyMemory(lambda: Memory(place, embedder=None))
     with listening_socket(memory, "127.0.0.1", 0) as (listener, _):
-        server = make_http_server(memory, rules, limits)
+        server = make_http_server(make_app(memory, rules), OpenConnections(limits))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -55,6 +55,16 @@ def test_no_answer_outlives_what_was_forgotten(client: TestClient) -> None:
     refused(client.post("/v1/add", json={"text": "A secret.", "id": "s"}, headers=key), 409)
 
 
+def test_no_answer_outlives_what_an_agent_has_forgotten(client: TestClient) -> None:
+    key = {"Idempotency-Key": "k"}
+    client.post("/v1/add", json={"text": "A secret.", "id": "s"}, headers=key)
+    call = {"name": "memory_forget", "arguments": {"ids": ["s"]}}
+    accept = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+    ask = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    assert client.post("/mcp", json=ask, headers=accept).status_code == 200
+    refused(client.post("/v1/add", json={"text": "A secret.", "id": "s"}, headers=key), 409)
+
+
 def test_in_events_too_a_key_is_done_once_and_told_alike(client: TestClient) -> None:
     key = {"Idempotency-Key": "k"}
     first, second = (events(client.post("/v1/note", json=NOTE, headers={**key, **EVENTS})) for _ in range(2))

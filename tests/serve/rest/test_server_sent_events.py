@@ -12,7 +12,7 @@ import pytest
 from cuetrail import Memory
 from cuetrail.errors import NotFound
 from cuetrail.serve.rest.requests import problem_body, problem_from
-from cuetrail.serve.rest.server_sent_events import EventResponse
+from cuetrail.serve.rest.server_sent_events import EventResponse, in_thread
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
 
@@ -77,9 +77,8 @@ def heard(work: Any, *, leave_after: int | None = None) -> list[dict[str, Any]]:
                 await anyio.sleep_forever()
 
         with anyio.fail_after(60):
-            await EventResponse(work, lambda error: problem_body(problem_from(error)), anyio.CapacityLimiter(1))(
-                {}, receive, send
-            )
+            in_a_thread = in_thread(work, anyio.CapacityLimiter(1))
+            await EventResponse(in_a_thread, lambda error: problem_body(problem_from(error)))({}, receive, send)
 
     anyio.run(run)
     return sent

@@ -24,7 +24,14 @@ ON_CI = os.environ.get("CI") == "true"
 ROOT = Path(__file__).parents[3]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 NOW = 1_741_046_400_000
-EVIL = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>[x](javascript:owned())'
+RAN = "window.scripts = []; window.ran = (field) => window.scripts.push(field)"
+"""Run in a page first: scripts that run are listed."""
+
+
+def script_in(field: str) -> str:
+    """A script that says in which field it was, without spaces or capitals, which tags lose."""
+    told = f"ran('{field}')"
+    return f"<img/src='x'/onerror={told}><svg/onload={told}><script>{told}</script>"
 
 
 def unavailable(reason: str) -> None:
@@ -37,15 +44,26 @@ def memory_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Memory(place, embedder=None) as memory:
         memory.ingest(ROOT / "examples" / "vault", now=NOW)
         memory.add(
-            f"The malicious antenna note {EVIL}",
+            f"The malicious antenna note {script_in('text')} [x](javascript:ran('x')) [[javascript:ran('y')|y]]",
             id="evil",
-            name=f"Evil {EVIL}",
-            tags=["<b>x</b>"],
-            source=f"{EVIL}.md",
+            name=script_in("name"),
+            aliases=[script_in("alias")],
+            tags=[script_in("tag")],
+            buckets=[script_in("bucket")],
+            kind="person",
+            source=f"{script_in('source')}.md",
             now=NOW,
         )
-        memory.link("evil", "Receiver", weight=0.9, text=EVIL, now=NOW)
-        memory.note("evil", f"A remark {EVIL}", now=NOW)
+        memory.link("evil", "Receiver", weight=0.9, text=script_in("link"), now=NOW)
+        memory.note("evil", script_in("note"), now=NOW)
+        memory.fact("evil", "says", script_in("fact"), now=NOW)
+        memory.add(f"Once {script_in('history')}", id="aside", source="javascript:ran('source')", now=NOW)
+        memory.edit("aside", text="The malicious note set aside", now=NOW + 1)
+        memory.ingest_text(
+            f"# {script_in('title')}\n\nMalicious words of a file. [[{script_in('wikilink')}]]",
+            source=f"{script_in('path')}.md",
+            now=NOW,
+        )
         memory.dream(now=NOW)
     return place
 
@@ -196,6 +214,79 @@ def test_a_person_edits_and_forgets_a_memory(page: Page, memory_place: Path) -> 
         assert memory.nodes(node.id) == {}
     search(page, "zephyrmast", "Trail")
     page.get_by_text("Nothing is remembered on this").wait_for()
+
+
+SHOWN = {
+    "#/search?q=malicious+antenna&recipe=energy": ("text", "name", "tag", "bucket", "source"),
+    "#/search?q=malicious+antenna": ("text", "name", "tag", "source"),
+    "#/search?q=malicious+file": ("wikilink", "path"),
+    "#/node/evil": ("text", "name", "alias", "tag", "bucket", "source", "link", "note", "fact"),
+    "#/node/aside": ("history", "source"),
+    "#/timeline?until=2025-03-04&kind=any": ("name", "source", "title", "path"),
+    "#/browse": ("tag", "bucket"),
+}
+"""The fields whose scripts a page shows as letters."""
+
+
+@pytest.fixture
+def unguarded(chromium: Browser, url: str) -> Iterator[Page]:
+    """A page whose policy against scripts is not in force, so that a script in it would run."""
+    context = chromium.new_context(base_url=url, bypass_csp=True)
+    context.add_init_script(RAN)
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    page.on("dialog", lambda dialog: dialog.accept())
+    yield page
+    context.close()
+
+
+@pytest.mark.parametrize("place", SHOWN)
+def test_a_script_in_any_field_is_a_few_letters_even_without_the_policy_of_the_page(
+    unguarded: Page, place: str
+) -> None:
+    unguarded.goto(f"/{place}")
+    for field in SHOWN[place]:
+        unguarded.locator("main").get_by_text(f"ran('{field}')").first.wait_for()
+    for name in ("Why?", "Draw the graph"):
+        while unguarded.get_by_role("button", name=name).count():
+            unguarded.get_by_role("button", name=name).first.click()
+    assert unguarded.locator("main :is(img, script, svg[onload], iframe, object, embed)").count() == 0
+    assert unguarded.locator("a:not([href^='#'])").count() == 0
+    assert unguarded.evaluate("window.scripts") == []
+    for link in unguarded.locator("main").get_by_role("link", name=re.compile("^y$")).all():
+        link.click()
+        unguarded.get_by_text("This memory is not here").wait_for()
+    assert unguarded.evaluate("window.scripts") == []
+    # It is no accident: the same letters as HTML do run.
+    unguarded.evaluate("html => document.body.insertAdjacentHTML('beforeend', html)", script_in("control"))
+    unguarded.wait_for_function("window.scripts.includes('control')")
+
+
+def test_the_policy_of_the_page_refuses_html_made_of_letters(chromium: Browser, url: str) -> None:
+    context = chromium.new_context(base_url=url)
+    page = context.new_page()
+    page.goto("/#/search")
+    with pytest.raises(Exception, match="requires 'TrustedHTML'"):
+        page.evaluate("html => document.body.insertAdjacentHTML('beforeend', html)", script_in("control"))
+    context.close()
+
+
+def test_the_dialog_of_forgetting_shows_what_other_memories_lose(page: Page, memory_place: Path) -> None:
+    doomed = "The zinc pendulum of Torsvik strikes thirteen whenever the ferry is late."
+    stays = "Its keeper has oiled the bearings every second Monday since the war."
+    with Memory(memory_place, embedder=None) as memory:
+        node = memory.add(doomed)
+        other = memory.add(f"{stays}\n\n{doomed}", source="pendulum.md")
+        page.goto(f"/#/node/{node.id}")
+        page.get_by_role("button", name="Forget", exact=True).click()
+        page.get_by_text("1 other memory says more and loses only these words").wait_for()
+        assert page.locator(".doomed del").all_inner_texts() == [doomed]
+        assert stays not in page.get_by_role("dialog").inner_text()
+        page.get_by_role("button", name="Forget for good").click()
+        page.get_by_label("Cue").wait_for()
+        left = memory.get(other.id)
+        assert left is not None
+        assert left.text == stays
 
 
 @pytest.mark.parametrize(

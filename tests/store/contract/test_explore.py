@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cuetrail.embed.embedder import to_blob
-from cuetrail.explore.candidates import ExploreContext, Query
+from cuetrail.explore.context import ExploreContext, Query
 from cuetrail.explore.explore import Exploration, run_exploration
 from cuetrail.model import Edge, Life, Node, Note, Scope, State, Where
 from cuetrail.store.graph import EdgeFilter

@@ -69,6 +69,7 @@ def test_a_record_on_another_users_node_is_refused_as_one_on_a_node_that_is_not_
         ({**NODE, "life": {"confidence": 3}}, "confidence must be from 0 to 1, not 3"),
         ({**NODE, "life": {"gradient": 99}}, "gradient must be from 0.5 to 3.0, not 99"),
         ({**NODE, "at": 10**15}, "at must be a time in UTC milliseconds"),
+        ({**NODE, "seq": -(2**63)}, "seq must be from -1 to 1000000000000000, not -9223372036854775808"),
         ({**NODE, "tag_details": [[f"t{n}", "t", "user"] for n in range(1001)]}, "tags may have at most 1000 items"),
         (json.dumps(NODE)[:-1] + f', "props": {nested(900)}}}', "props are too large: they are nested more than 32"),
         ({**NODE, "props": {"a": "x" * 1_000_001}}, "props are too large: more than 1000000 bytes"),
@@ -104,6 +105,7 @@ def test_the_doctor_finds_and_mends_what_an_older_version_let_in(store: Store) -
     life = Life(salience=44.0)
     nodes = [
         Node("a", text="a", life=life),
+        Node("c", text="c", seq=-9),
         Node("b", "Person", text="b", tag_details=(Tag("Big Red", "Big Red"),), life=Life(confidence=3.0)),
     ]
     fact = Fact("f", "a", "uses", value="SQLite", confidence=3.0)
@@ -112,6 +114,7 @@ def test_the_doctor_finds_and_mends_what_an_older_version_let_in(store: Store) -
     found = {one.problem: one.fix for one in find_faulty(store)}
     assert set(found) == {
         "the node 'a' of acme/bob in the team ops: salience must be from 0 to 1, not 44.0",
+        "the node 'c' of acme/bob in the team ops: seq must be from -1 to 1000000000000000, not -9",
         "the node 'b' of acme/bob in the team ops: confidence must be from 0 to 1, not 3.0",
         "the edge 'e' of acme/bob in the team ops: weight must be from 0.25 to 1.0, not 7.0",
         "the fact 'f' of acme/bob in the team ops: confidence must be from 0 to 1, not 3.0",
@@ -119,7 +122,8 @@ def test_the_doctor_finds_and_mends_what_an_older_version_let_in(store: Store) -
     assert set(found.values()) == {"run `cuetrail doctor --repair`"}
     assert {one.fix for one in find_faulty(store, store.write)} == {"mended"}
     assert find_faulty(store) == []
-    a, b = store.get(BOB, ["a", "b"]).values()
+    a, b, c = store.get(BOB, ["a", "b", "c"]).values()
+    assert c.seq == -1
     assert (a.life, b.life, b.kind, b.tags) == (Life(salience=1.0), Life(), "person", ("big_red",))
     (edge,) = store.edges(BOB, ["e"])["e"]
     assert (edge.weight, edge.attitude, edge.tags, edge.text) == (1.0, 5, ("big_red",), "a tie")

@@ -334,6 +334,24 @@ def test_a_server_stopped_inside_a_stream_fails_the_seeds_that_are_left_and_all_
         assert memory.add("back", id="c").id == "c"
 
 
+def test_a_memory_on_a_server_that_may_only_be_read_is_told_clearly(
+    startable: Callable[..., script.Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = startable()
+    monkeypatch.setenv("NEO4J_PASSWORD", server.password)
+    with Memory(server.uri, embedder=None) as memory:
+        memory.add("the heron nests in the reeds", id="a")
+        server.stop()
+        startable(port=int(server.uri.rpartition(":")[2]), password=server.password, read_only=True)
+        with pytest.raises(MemoryError_, match="may only be read") as refused:
+            memory.add("a grebe", id="b")
+        assert server.password not in str(refused.value)
+        node = memory.get("a")
+        assert node is not None
+        assert node.text == "the heron nests in the reeds"
+        assert memory.get("b") is None
+
+
 def test_a_server_ends_with_the_process_that_started_it(startable: Callable[..., script.Server]) -> None:
     code = (
         "import sys, time; sys.path.insert(0, sys.argv[1]); from pathlib import Path; from scripts import neo4j as s;"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import random
 import sqlite3
 import tarfile
@@ -152,7 +153,8 @@ def bad_backups(good: Path, place: Path) -> dict[str, Path]:
         member = tar.extractfile("memory.db")
         assert member is not None
         truth = member.read()
-    cut, flipped, text, empty = (place / name for name in ("cut", "flipped", "text", "empty"))
+    cut, flipped, text, empty, pipe = (place / name for name in ("cut", "flipped", "text", "empty", "pipe"))
+    os.mkfifo(pipe)
     cut.write_bytes(raw[: len(raw) // 2])
     flipped.write_bytes(raw.replace(b"ocelot", b"OCELOT"))
     text.write_text("this is no tar file")
@@ -164,6 +166,8 @@ def bad_backups(good: Path, place: Path) -> dict[str, Path]:
     return {
         "no file": place / "nothing.tar",
         "a folder": place,
+        "a pipe": pipe,
+        "a device": Path("/dev/zero"),
         "cut": cut,
         "a flipped byte": flipped,
         "a text": text,
@@ -189,6 +193,7 @@ def bad_backups(good: Path, place: Path) -> dict[str, Path]:
                 )
             )
         },
+        "a link as description": packed(place / "linked", {"memory.db": truth}, {"backup.json": "memory.db"}),
         "no json": packed(place / "json", {"backup.json": b"{", "memory.db": truth}),
         "a link": packed(place / "link", {"backup.json": about(b"")}, {"memory.db": "/dev/null"}),
         "not a database": packed(place / "fake", {"backup.json": about(b"hello"), "memory.db": b"hello"}),

@@ -15,6 +15,7 @@ import pytest
 from cuetrail.errors import CorruptMemory, CuetrailError, MemoryError_, WrongVersion
 from cuetrail.memory import Memory, restore
 from cuetrail.model import Node, Scope
+from cuetrail.store.sqlite.connection import explained
 from tests.store.sqlite.tools import held, nest, open_memory, search
 
 HEAD = 100
@@ -343,6 +344,36 @@ def test_a_truth_that_is_gone_while_its_index_stays_is_not_taken_for_a_new_memor
     restore(tmp_path / "backup.tar", tmp_path / "memory")
     with Memory(tmp_path / "memory", embedder="none") as memory:
         assert memory.recall("heron").hits
+
+
+@pytest.mark.parametrize("gone", ["deleted", "replaced", "deleted with its folder"])
+def test_a_memory_that_is_deleted_or_replaced_while_it_is_open_says_so_and_what_to_do(
+    tmp_path: Path, gone: str
+) -> None:
+    place = tmp_path / "memory"
+    with Memory(place, embedder=None) as memory:
+        memory.add("the heron nests in the reeds", id="a")
+        assert memory.recall("heron").hits
+        if gone == "replaced":
+            Memory(tmp_path / "other", embedder=None).close()
+            (tmp_path / "other" / "memory.db").rename(place / "memory.db")
+        elif gone == "deleted":
+            (place / "memory.db").unlink()
+        else:
+            shutil.rmtree(place)
+        for use in (lambda: memory.get("a"), lambda: memory.recall("heron"), lambda: memory.add("a grebe")):
+            with pytest.raises(
+                MemoryError_, match="was deleted, moved or replaced while it was open: close this memory"
+            ):
+                use()
+
+
+def test_an_error_amid_a_read_is_told_as_damage_only_if_the_file_is_still_there(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    for there, message in ((True, "memory.db is damaged"), (False, "was deleted, moved or replaced")):
+        path.touch() if there else path.unlink()
+        with pytest.raises(MemoryError_, match=message), explained(path):
+            sqlite3.connect(":memory:").execute("SELECT * FROM node")
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir], ids=["a pipe", "a folder"])

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 
 import { ask, askFor, type Node, type Problem } from "../api";
 import { asProblem, useAsked } from "../hooks";
-import { many, titleOf } from "../words";
+import { many, snippet, titleOf } from "../words";
 import { Button, Failure, Loading } from "./basics";
 import { Dialog } from "./dialog";
 import { unlearn } from "./known";
@@ -107,6 +107,17 @@ export const wholeOf = (node: Node): { ids: string[] } | { source: string } =>
 interface Doomed {
   meant: Node[];
   copies: Node[];
+  /** Memories that say more and lose only the forgotten words, and what stays of the text of each. */
+  cut: Node[];
+  left: string[];
+}
+
+const MOST_SHOWN = 8;
+
+/** The lines of a text that are not in what stays of it. */
+export function cutOut(text: string, left: string): string {
+  const stays = new Set(left.split("\n").map((line) => line.trim()));
+  return text.split("\n").filter((line) => line.trim() && !stays.has(line.trim())).join("\n");
 }
 
 interface ForgetProps {
@@ -115,7 +126,24 @@ interface ForgetProps {
   onDone: () => void;
 }
 
-/** Forgetting cannot be undone, so the dialog shows everything that goes: copies, and all of a file. */
+/** The memories that lose a part, each with the lines that are cut out of it. */
+function Cut({ nodes, left }: { nodes: Node[]; left: string[] }): JSX.Element {
+  return (
+    <>
+      <p>{many(nodes.length, "other memory says more and loses", "other memories say more and lose")} only these words:</p>
+      <ul class="doomed">
+        {nodes.slice(0, MOST_SHOWN).map((one, at) => (
+          <li key={one.id}>
+            <span class="muted">{one.source ?? titleOf(one, 60)}</span> <del>{snippet(cutOut(one.text, left[at] ?? ""), 240)}</del>
+          </li>
+        ))}
+        {nodes.length > MOST_SHOWN && <li class="muted">and {nodes.length - MOST_SHOWN} more</li>}
+      </ul>
+    </>
+  );
+}
+
+/** Forgetting cannot be undone, so the dialog shows everything that goes: copies, all of a file, and parts of others. */
 export function ForgetDialog({ node, onClose, onDone }: ForgetProps): JSX.Element {
   const doomed = useAsked(node.id, (signal) => ask<Doomed>("doomed", { ids: [node.id] }, signal));
   const [problem, setProblem] = useState<Problem>();
@@ -144,11 +172,12 @@ export function ForgetDialog({ node, onClose, onDone }: ForgetProps): JSX.Elemen
             It will not come back by ingest, import or dreams, and there is no undo.
           </p>
           <ul class="doomed">
-            {all.slice(0, 8).map((one) => (
+            {all.slice(0, MOST_SHOWN).map((one) => (
               <li key={one.id}>{titleOf(one, 110)}</li>
             ))}
-            {all.length > 8 && <li class="muted">and {all.length - 8} more</li>}
+            {all.length > MOST_SHOWN && <li class="muted">and {all.length - MOST_SHOWN} more</li>}
           </ul>
+          {doomed.data.cut.length > 0 && <Cut nodes={doomed.data.cut} left={doomed.data.left} />}
         </>
       )}
       {problem && <Failure problem={problem} />}

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 
 import type { FactLine, Hit, Hop, LabelStep, Node } from "../api";
 import { link } from "../route";
+import SIGNALS from "../signals.json";
 import { energy, plain, titleOf } from "../words";
 import { Kind } from "./basics";
 import { useKnown } from "./known";
@@ -16,40 +17,19 @@ interface Stop {
   energy: number | undefined;
 }
 
+/** The labels of the signals of a recall come from the table in Python. */
 const FOUND_BY: Record<string, string> = {
-  text: "its words",
-  vector: "its meaning",
+  ...SIGNALS,
+  text: "words",
+  vector: "meaning",
   energy: "energy",
   labels: "shared tags and buckets",
   facts: "facts",
   name: "its name",
-  named: "its name in the cue",
-  walk: "a way to it",
-  link: "being named there",
-  hop: "a rare name it shares",
-  left: "words that the best lack",
-  further: "a search on from the best",
-  when: "its time",
 };
 
 /** Labels of the parts of a score; the JSON name is shown on hover. */
-const PARTS: Record<string, string> = {
-  bm25: "words",
-  cosine: "meaning",
-  blend: "words and meaning",
-  cover: "of the cue in it",
-  named: "named by the cue",
-  near: "its neighbours",
-  place: "the best of its file",
-  whole: "of the cue in its file",
-  walk: "energy that came",
-  link: "named by the best",
-  hop: "rare name shared",
-  left: "words the best lack",
-  further: "searched on from",
-  spoken: "said by who is named",
-  when: "of the time meant",
-};
+const PARTS: Record<string, string> = { ...SIGNALS, bm25: "words, BM25", cosine: "meaning, cosine" };
 
 const listed = new Intl.ListFormat("en", { type: "conjunction" });
 

@@ -35,7 +35,7 @@ def bench(run: Run, questions: Path, only: tuple[str, ...], limit: int) -> None:
     def progress(name: str, done: int, _total: int) -> None:
         run.notice(f"{name}: {count_of(done, 'question')} asked")
 
-    with run.open(vectors=True) as memory:
+    with run.open(vectors=True, rerank=True) as memory:
         found = memory.bench(questions, only=only, limit=limit, progress=progress)
     run.result(found.to_dict(), _comparison_table(found))
 

@@ -147,8 +147,8 @@ def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
 
 @verb("cuetrail stats", "cuetrail stats --json --user anna --team birds")
 def stats(run: Run) -> None:
-    """Count nodes, edges, facts, tags, vectors and forgotten texts."""
-    with run.open() as memory:
+    """Count nodes, edges, facts, tags, vectors and forgotten texts, and name the models in use."""
+    with run.open(rerank=True) as memory:
         found = memory.stats()
         run.result({"memory": memory.address, **asdict(found)}, _stats_table(found, memory.address))
 
@@ -165,6 +165,7 @@ def _stats_table(found: Stats, address: str) -> str:
         ("tags", f"{found.tags:,}  (and {found.automatic_tags:,} automatic)"),
         ("buckets", buckets or "none"),
         ("vectors", f"{found.vectors:,}" + (f"  ({found.embedder})" if found.embedder else "")),
+        ("reranker", found.reranker or "none"),
         ("forgotten", f"{found.tombstones:,}"),
         ("narratives", f"cache: {cache.get('hits', 0):,} hits, {cache.get('misses', 0):,} builds"),
         ("schema", str(found.schema)),

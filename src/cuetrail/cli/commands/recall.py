@@ -15,12 +15,7 @@ from cuetrail.cli.options import choice, end_time, no_touch, node_filters, numbe
 from cuetrail.cli.output import hashtags, short_id, utc_time
 from cuetrail.model import Budget, Hit, RecalledFact, Recollection
 
-_FOUND_BY = {
-    "text": "words", "vector": "meaning", "labels": "tags and buckets", "energy": "energy along links",
-    "named": "its name in the cue", "walk": "a link from another result", "link": "a mention there",
-    "hop": "a rare name it shares",
-    "left": "words that the top results miss", "further": "a follow-up search", "when": "its time",
-}  # fmt: skip
+_FOUND_BY = {"text": "words", "vector": "meaning", "labels": "tags and buckets", "energy": "energy along links"}
 _SCORE_PARTS = {"bm25": "words", "cosine": "meaning"}
 # Factors of a score that are shown as reasons of their own.
 _FACTORS = ("tag_boost", "provenance")
@@ -75,7 +70,7 @@ def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **o
     """
     recipe, walk_options = _tag_walk_options(options)
     budget = budget_of(options)
-    with run.open(vectors=walk_options is None) as memory:
+    with run.open(vectors=walk_options is None, rerank=walk_options is None) as memory:
         arguments: dict[str, Any] = {**budget, **options, "record_access": not no_touch}
         if walk_options is None:
             from cuetrail.recall.recipes import BY_NAME
@@ -165,8 +160,10 @@ def _hit_text(number: int, hit: Hit, looked_for: Sequence[str], width: int) -> s
 
 
 def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
-    why = hit.why
-    yield "found by", " and ".join(_FOUND_BY.get(signal, signal) for signal in why.get("found_by", ())) or "association"
+    from cuetrail.recall.score.signals import LABELS
+
+    why, labels = hit.why, {**LABELS, **_FOUND_BY}
+    yield "found by", " and ".join(labels.get(signal, signal) for signal in why.get("found_by", ())) or "association"
     if why.get("terms"):
         yield "has", ", ".join(why["terms"])
     for name, part in why.get("parts", {}).items():
@@ -191,7 +188,7 @@ def _reasons(hit: Hit, looked_for: Sequence[str]) -> Iterable[tuple[str, str]]:
     if why.get("topic"):
         yield "title", "is what you asked for, so it comes first"
     if why.get("repeats"):
-        yield "repeats", f"{short_id(why['repeats'])}, and keeps a quarter of its score"
+        yield "repeats", f"{short_id(why['repeats'])}, so it ranks below the others"
     yield "id", short_id(hit.node.id)
     yield "from", ", ".join(filter(None, (hit.node.source, utc_time(hit.node.at))))
 

@@ -12,19 +12,28 @@ from cuetrail.cli import output
 from cuetrail.cli.command import Run, group, pass_run, verb
 from cuetrail.cli.options import choice, number, seconds, several
 from cuetrail.config import on_server, reference_file, without_password
+from cuetrail.serve.workers.capacity import MOST_WORKERS, can_hand_over, usable_cores
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
     from cuetrail.serve.rest.auth import Token
 
 
-@verb("cuetrail serve", "cuetrail serve --port 8080", "cuetrail serve --host 0.0.0.0 --allow-host memory.example.org")
+@verb(
+    "cuetrail serve",
+    "cuetrail serve --port 8080 --workers 1",
+    "cuetrail serve --host 0.0.0.0 --allow-host memory.example.org",
+)
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @number("--port", most=65535, default=8765, help="The port; 0 takes a free one.")
 @several(
     "--allow-host", "names", metavar="NAME", help="A host name of this server, in addition to localhost; repeatable."
 )
-def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
+@number(
+    "--workers", least=1, most=MOST_WORKERS, default=None,
+    help="Processes that answer requests, beside one that writes; 1: one process does all. Default: one for each core.",
+)  # fmt: skip
+def serve(run: Run, /, host: str, port: int, names: tuple[str, ...], workers: int | None) -> None:
     """Serve the memory over HTTP: a page for people at /, and POST /v1/VERB with the verb's arguments as JSON.
 
     The default address accepts connections from this machine only. Other addresses need tokens, which `cuetrail token
@@ -33,10 +42,35 @@ def serve(run: Run, /, host: str, port: int, names: tuple[str, ...]) -> None:
     from cuetrail.serve.memory_access import LazyMemory
     from cuetrail.serve.rest.server import listening_socket, serve_http
 
-    memory = LazyMemory(run.open_for_server, remote=on_server(run.settings().memory))
+    address = run.settings().memory
+    memory = LazyMemory(run.open_for_server, remote=on_server(address))
+    readers = _readers(address, workers)
     with output.warnings(run.quiet), listening_socket(memory, host, port) as (listener, url):
-        output.warn(f"serving {without_password(run.settings().memory)} on {url}")
-        serve_http(memory, listener, (host, *names))
+        many = f" with {readers} workers" if readers > 1 else ""
+        output.warn(f"serving {without_password(address)}{many} on {url}")
+        if readers == 1:
+            serve_http(memory, listener, (host, *names))
+            return
+        from cuetrail.serve.workers.supervisor import serve_with_readers
+        from cuetrail.serve.workers.task import Task
+
+        # Opened to look for tokens, perhaps; the other processes open it themselves.
+        memory.close()
+        warnings = partial(output.warnings, run.quiet)
+        task = Task(None, readers, run.open_for_server, memory.remote, warnings, (host, *names))
+        serve_with_readers(task, listener)
+
+
+def _readers(address: str, wanted: int | None) -> int:
+    """Returns the number of processes that answer requests. Raises UsageError if several cannot work here."""
+    if wanted == 1 or (wanted is None and not can_hand_over()):
+        return 1
+    if not can_hand_over():
+        raise click.UsageError("several processes need a system that can pass sockets between them: use --workers 1")
+    from cuetrail.engines import is_copied
+
+    # Of a memory that cannot be written to, every process would make its own copy.
+    return 1 if is_copied(address) else wanted or usable_cores()
 
 
 @group(
@@ -209,7 +243,13 @@ def _server_arguments(run: Run, profile: str | None, compat: str | None) -> list
     address = run.settings().memory
     # A password is left out: the server reads it from the keyring or the environment.
     address = without_password(address) if "://" in address else str(Path(address).expanduser().absolute())
-    given = [("--memory", address), ("--embedder", run.embedder), ("--user", run.user), ("--tenant", run.tenant)]
+    given = [
+        ("--memory", address),
+        ("--embedder", run.embedder),
+        ("--reranker", run.reranker),
+        ("--user", run.user),
+        ("--tenant", run.tenant),
+    ]
     given += [("--team", team) for team in run.team] + [("--share", run.share), ("--compat", compat)]
     given += [("--profile", profile)] if profile != "default" else []
     return ["mcp", *(word for option, value in given if value for word in (option, value))]

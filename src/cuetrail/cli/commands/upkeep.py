@@ -75,7 +75,7 @@ def reembed(run: Run) -> None:
     # With --embedder the memory is opened without one: it may hold the vectors of another.
     with interruptible(stopped), run.open(vectors=run.embedder is None) as memory, output.progress(run.quiet) as step:
         made = memory.reembed(run.embedder, progress=step)
-        run.keep_embedder()
+        run.keep_models()
         embedder = memory.stats().embedder
     done = "dropped all vectors" if embedder == "none" else f"made {count_of(made, 'vector')} with {embedder}"
     run.summary({"vectors": made, "embedder": embedder}, done)

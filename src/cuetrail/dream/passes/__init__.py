@@ -1,5 +1,4 @@
-"""The passes of a dream. `decay` also holds `note_expiry` and `facts`, `storylines` also `macros`, and
-`tag_propagation` is the pass `infection`.
+"""The passes of a dream, one module each. `tag_propagation` is the pass `infection`.
 
 May import: dream.context, dream.summaries, dream.tags, dream.vocabulary, dream.word_matcher, embed, errors, formulas,
 model, store, text.

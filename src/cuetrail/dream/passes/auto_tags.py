@@ -15,7 +15,8 @@ from cuetrail.dream.word_matcher import is_distinctive
 from cuetrail.errors import TaggerError
 from cuetrail.model import Node, PassReport, Tag
 from cuetrail.model.ids import ledger_hash
-from cuetrail.model.records import make_tags, maker
+from cuetrail.model.records import maker
+from cuetrail.model.tags import make_tags
 from cuetrail.store.dream import Atom, Book, Entry, Slice, Writes
 from cuetrail.store.read import forgotten_ids
 

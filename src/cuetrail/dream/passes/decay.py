@@ -1,10 +1,7 @@
-"""Ageing: unused memories lose salience, expired notes are removed, facts are confirmed or retracted by their use.
+"""Decay: memories that are not used lose salience, and are archived in the end.
 
 Memories updated less than an hour ago are left for a later dream, so that a
 dream right after another has nothing to do. Decay depends on the time alone, so nothing is lost by waiting.
-
-A staged fact that was used three times is confirmed. A fact whose score falls below 0.2 is retracted, unless it is
-confirmed and was used at least five times. Retracted facts remain as history, so `as_of` still finds them.
 """
 
 from __future__ import annotations
@@ -13,12 +10,10 @@ import math
 from dataclasses import replace
 
 from cuetrail.dream.context import BATCH, DreamContext, Work
-from cuetrail.formulas import DAY, HOUR, WEEK, fact_score
-from cuetrail.model import Fact, Life, PassReport
+from cuetrail.formulas import DAY, HOUR
+from cuetrail.model import Life, PassReport
 from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.dream import Writes
-from cuetrail.store.shared.fact_validity import until
-from cuetrail.store.write import Verdict
 
 RATE = 0.02
 # An unused memory decays only if its confidence is lower than this.
@@ -27,9 +22,6 @@ ARCHIVED_BELOW = 0.01
 # Lower salience counts as 0, so that such memories need no further writes.
 NOTHING = 1e-6
 EPISODIC_DAYS, SEMANTIC_DAYS = 30, 90
-USES_TO_CONFIRM = 3
-USES_TO_STAY = 5
-LEAST_FACT_SCORE = 0.2
 
 
 def decay(context: DreamContext) -> PassReport:
@@ -91,42 +83,3 @@ def decay_rate(recalls: int, gradient: float, candidate: bool = False, confidenc
 def _is_candidate(life: Life) -> bool:
     """True if the memory was never used. An archived candidate still decays like a candidate."""
     return life.state == "candidate" or (life.state == "archived" and life.accesses == 0)
-
-
-def note_expiry(context: DreamContext) -> PassReport:
-    """Removes expired notes."""
-    work = Work(context, "note_expiry")
-    while ids := work.memory.expired_notes(context.now, BATCH):
-        writes = Writes()
-        writes.batch.remove_notes = ids
-        work.read += len(ids)
-        work.save(writes)
-    return work.report(step=True)
-
-
-def facts(context: DreamContext) -> PassReport:
-    """Confirms facts that were used often and retracts those whose score is too low. Skips facts used within a week."""
-    work, after = Work(context, "facts"), ""
-    while some := work.memory.ageing_facts(context.now - WEEK, after, BATCH):
-        after = some[-1].id
-        verdicts = [verdict for fact in some if (verdict := judge(fact, context.now)) is not None]
-        work.read += len(verdicts)
-        if verdicts:
-            writes = Writes()
-            writes.batch.verdicts = verdicts
-            work.save(writes)
-    return work.report(step=True)
-
-
-def judge(fact: Fact, now: int) -> Verdict | None:
-    """Returns the new status of an active fact, or None if it stays the same. A fact that has ended never changes."""
-    if until(fact) <= now:
-        return None
-    age = now - (fact.created if fact.last_accessed is None else fact.last_accessed)
-    stays = fact.status == "confirmed" and fact.access_count >= USES_TO_STAY
-    score = fact_score(fact.confidence, fact.source, age, fact.access_count, confirmed=False)
-    if score < LEAST_FACT_SCORE and not stays:
-        return Verdict(fact.id, "retracted", now, "topic")
-    if fact.status == "staged" and fact.access_count >= USES_TO_CONFIRM:
-        return Verdict(fact.id, "confirmed", now)
-    return None

@@ -1,4 +1,4 @@
-"""Storylines group sources about the same person, concept or entity over some time; macros group storylines.
+"""Storylines group sources about the same person, concept or entity over some time.
 
 An anchor is such a node that was used at least once. It gets a storyline when at least FEWEST sources that are in none
 yet name it, on at least DAYS days, over more than SPAN, with no pause of SILENCE between two of them, and no storyline
@@ -10,10 +10,6 @@ if the similarity is above ALIKE. That is decided once; an undecided source stay
 storyline, its summary is written again, or the storyline is removed if the others are not enough. The ledger stores
 which mentions are in no storyline yet; only those of anchors are read. Different sources are counted, at their own
 times, so a second dream changes nothing.
-
-A macro summarises several storylines of one anchor over a long time. An anchor gets one when it has at least
-FEWEST_STORYLINES and the first began more than MACRO_SPAN ago. It is written from the texts of its storylines, and
-again whenever one of them is added, removed or changed.
 """
 
 from __future__ import annotations
@@ -42,10 +38,6 @@ SILENCE, NEAR, ALIKE = 90 * DAY, 30 * DAY, 0.7
 WEIGHT = 0.35
 # The summary is written again when the storyline has grown by 1/GROWN.
 GROWN = 4
-
-MACRO = "macro"
-MACRO_VIA = "dream:macros"
-FEWEST_STORYLINES, MACRO_SPAN = 2, 30 * DAY
 
 
 def storylines(context: DreamContext) -> PassReport:
@@ -213,7 +205,7 @@ def _placement(work: Work, story: Entry, rows: Iterable[Entry]) -> Writes:
     for row in rows:
         if row.first in sources:
             writes.put.append((Book.PLACED, Entry(row.first, story.first, story.second, row.third)))
-            writes.batch.edges.append(_edge(PART_OF, sources[row.first].id, story_id(story.first), work.context.now))
+            writes.batch.edges.append(edge_of(PART_OF, sources[row.first].id, story_id(story.first), work.context.now))
     return writes
 
 
@@ -266,7 +258,7 @@ def _create(work: Work, anchor: int) -> None:
         story = Entry(number, anchor, rows[-1].third, 1)
         writes = _placement(work, story, rows)
         writes.batch.nodes = [node]
-        writes.batch.edges.append(_edge(ABOUT, node.id, brief.id, work.context.now))
+        writes.batch.edges.append(edge_of(ABOUT, node.id, brief.id, work.context.now))
         work.save(writes)
 
 
@@ -350,57 +342,6 @@ def number_of(id_: str) -> int | None:
     return dream_number(KIND, id_)
 
 
-def _edge(kind: str, src: str, dst: str, now: int, via: str = VIA) -> Edge:
+def edge_of(kind: str, src: str, dst: str, now: int, via: str = VIA) -> Edge:
+    """Returns an edge to or from a storyline or macro."""
     return Edge(derived_edge_id(kind, src, dst), src, dst, kind, WEIGHT, via=via, created=now, updated=now)
-
-
-# --- macros
-
-
-def macros(context: DreamContext) -> PassReport:
-    """Creates and updates the macros: nodes that sum up several storylines about one node."""
-    work = Work(context, "macros")
-    by_anchor: dict[int, list[Entry]] = defaultdict(list)
-    for row in work.memory.all(Book.STORY):
-        by_anchor[row.second].append(row)
-    ready = {anchor: rows for anchor, rows in by_anchor.items() if len(rows) >= FEWEST_STORYLINES}
-    briefs = work.memory.nodes(ready)
-    ids = {anchor: macro_id(briefs[anchor].id) for anchor in briefs}
-    present = context.store.get(context.scope, list(ids.values()))
-    for anchor, brief in sorted(briefs.items(), key=lambda pair: pair[1].id):
-        _update_macro(work, anchor, brief.id, ready[anchor], present.get(ids[anchor]))
-    return work.report(step=True)
-
-
-def _update_macro(work: Work, anchor: int, anchor_id: str, rows: list[Entry], old: Node | None) -> None:
-    """Creates or updates the macro of a node (the anchor), if the storylines about that node (`rows`) changed."""
-    context = work.context
-    found = context.store.get(context.scope, [story_id(row.first) for row in rows])
-    stories = sorted(found.values(), key=lambda node: (node.at, node.id))
-    if len(stories) < FEWEST_STORYLINES or context.now - stories[0].at <= MACRO_SPAN:
-        return
-    end = max(int(node.props.get("end", node.at)) for node in stories)
-    check = ledger_hash("\n".join([str(end), *(f"{node.id} {node.at} {node.text}" for node in stories)]))
-    if old is not None and old.props.get("check") == check:
-        return
-    node = old or Node(macro_id(anchor_id), MACRO, created=context.now)
-    if forgotten_ids(context.store, context.scope, [node]):
-        return
-    name = subject_of(work, anchor)
-    start = stories[0].at
-    props = {"start": start, "end": end, "storylines": len(stories), "anchor": anchor_id, "check": check}
-    summary = work.tell(name, [node.text for node in stories])
-    node = replace(
-        node, name=title_of(name, start, end, context.zone), text=summary, at=start, props=props, updated=context.now
-    )
-    writes = Writes()
-    writes.batch.nodes = [node]
-    writes.batch.edges = [_edge(PART_OF, story.id, node.id, context.now, MACRO_VIA) for story in stories]
-    writes.batch.edges.append(_edge(ABOUT, node.id, anchor_id, context.now, MACRO_VIA))
-    work.read += len(stories)
-    work.save(writes)
-
-
-def macro_id(anchor: str) -> str:
-    """Returns the id of the macro that sums up the storylines about the node with this id."""
-    return dream_id(MACRO, ledger_hash(anchor))

@@ -21,7 +21,7 @@ from cuetrail.dream.tags import MOST_IN_TEXT, MOST_TOPICS, is_about, retag
 from cuetrail.dream.vocabulary import TagWords, cached_words, mark_unsettled
 from cuetrail.dream.word_matcher import Hits, TextBatch, WordMatcher, join_texts
 from cuetrail.model import PassReport, Tag
-from cuetrail.model.records import is_path_tag
+from cuetrail.model.tags import is_path_tag
 from cuetrail.store.dream import Atom, Book, Entry, Slice, Writes
 from cuetrail.text.kept_names import word_kind
 from cuetrail.text.prose import displayed

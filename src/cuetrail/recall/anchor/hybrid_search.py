@@ -14,10 +14,10 @@ from itertools import chain
 from cuetrail.errors import EmbedderError
 from cuetrail.formulas import DAY, fused
 from cuetrail.model import FieldWeights, Node, SearchHit, TextQuery, Where
-from cuetrail.model.records import searched_title
+from cuetrail.model.searched_fields import searched_title
+from cuetrail.recall.constants import BODY, Fusion, Trail
 from cuetrail.recall.query import Span, asks_for_anything, only_asks, possible_topics, read_dates, without_answer_form
 from cuetrail.recall.stage_types import Anchor, Anchored, RecallContext
-from cuetrail.recall.weights import BODY, Fusion, Trail
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.read import PageRequest
 from cuetrail.store.vector_space import QueryVector
@@ -447,6 +447,18 @@ def _rank_scores(values: Mapping[str, float]) -> dict[str, float]:
     return {id_: fused([rank], 1) for rank, id_ in enumerate(order, 1)}
 
 
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """How well nodes match the query, from 0 to 1, by id: BM25 as a share of the best (`words`), the cosine within the
+    range found (`meaning`), and both for the query without its names (`rest`, `rest_meaning`).
+    """
+
+    words: Mapping[str, float] = field(default_factory=dict)
+    meaning: Mapping[str, float] = field(default_factory=dict)
+    rest: Mapping[str, float] = field(default_factory=dict)
+    rest_meaning: Mapping[str, float] = field(default_factory=dict)
+
+
 class Relevance:
     """Scores any nodes against the query and against the residual query (the query without its names): BM25 and cosine
     blended. The vector of each node is read once.
@@ -473,6 +485,15 @@ class Relevance:
         return (
             _blended(nodes, self.texts, cosines, self.share),
             _blended(nodes, self.residual_texts, residual, self.share),
+        )
+
+    def matches(self) -> Matches:
+        """Returns the parts of the scores of all nodes scored so far."""
+        return Matches(
+            self.texts,
+            _scaled_to_range(self.cosines, self.fusion),
+            self.residual_texts,
+            _scaled_to_range(self.residual_cosines, self.fusion),
         )
 
     def _read_vectors(self, ids: Sequence[str]) -> None:
@@ -519,6 +540,10 @@ class TermCoverage:
         part = self._sum(terms)
         return part / self._sum(self.weights if among is None else among) if part else 0.0
 
+    def total(self) -> float:
+        """Returns the weight of all query terms."""
+        return self._sum(self.weights)
+
     def _sum(self, terms: Iterable[str]) -> float:
         # Sets have another order in every process; fsum gives the same sum in any order.
         return math.fsum([self.weights[term] for term in terms])
@@ -548,9 +573,15 @@ def term_coverage(words: str, texts: Mapping[str, str]) -> TermCoverage:
 
 
 def _texts_with_stem(stem: str, texts: Mapping[str, str]) -> set[str]:
-    if len(stem) >= SHORTEST_STEM:
-        # The stem of "happy" is "happi".
-        begin = f" {stem.removesuffix('i')}"
-        return {id_ for id_, text in texts.items() if begin in text}
-    singular, plural = f" {stem} ", f" {stem}s "
-    return {id_ for id_, text in texts.items() if singular in text or plural in text}
+    forms = stem_forms(stem)
+    return {id_ for id_, text in texts.items() if any(form in text for form in forms)}
+
+
+def stem_forms(stem: str) -> tuple[str, ...]:
+    """Returns what a folded text contains if it contains a word with this stem; short stems match whole words only.
+
+    >>> stem_forms("happi"), stem_forms("owl")
+    ((' happ',), (' owl ', ' owls '))
+    """
+    # The stem of "happy" is "happi".
+    return (f" {stem.removesuffix('i')}",) if len(stem) >= SHORTEST_STEM else (f" {stem} ", f" {stem}s ")

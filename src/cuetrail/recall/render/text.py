@@ -16,7 +16,7 @@ from typing import SupportsIndex
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.formulas import CHARS_PER_TOKEN, estimated_tokens, share
 from cuetrail.model import Budget, Hit
-from cuetrail.model.records import embedded_text
+from cuetrail.model.searched_fields import embedded_text
 from cuetrail.recall.stage_types import Measure, RecallContext, Scored
 from cuetrail.text.normalise import one_line
 from cuetrail.text.prose import sentence_ends

@@ -1,19 +1,8 @@
-"""Score of TRAIL: the weighted mean of fourteen signals, each from 0 to 1 and shown in the `why` of a hit.
+"""Score of TRAIL: the ranker's score of each candidate, from signals that are shown in the `why` of a hit.
 
-A hit that repeats a better one is weighed down: see `find_repeated_hits` and REPEATED_HIT_FACTOR. Hits are grouped by
-note or conversation, and `confidence_in` says how sure the first one is.
-
-    blend    BM25 and cosine together                    link     a best candidate's text names it
-    cover    share of the query terms it contains        hop      shares a rare name with a best candidate and
-    named    the cue names it                                     matches the residual query
-    walk     activation that reached it                  left     shares a rare name with a best candidate and
-    near     blend of its neighbours in the source                has query terms that one lacks
-    place    best blends in its source                   further  the follow-up search found it
-    whole    query terms its source contains             when     its time is in or near a date of the cue
-    spoken   the cue names its speaker                   ahead    it was said after `now`; lowers the score
-
-The weights are in `recall/weights.py`; `bench.quality.choose` finds them on development questions. Signals of weight 0
-are not shown.
+`signals.py` is the table of the signals, `ranker.py` the model that weighs them. A hit that repeats a better one ranks
+below those that repeat nothing: see `find_repeated_hits`. Hits are grouped by note or conversation, and
+`confidence_in` says how sure the first one is.
 """
 
 from __future__ import annotations
@@ -22,28 +11,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cuetrail.formulas import DAY, Evidence, confidence
+from cuetrail.formulas import DAY, Evidence, confidence, logistic
 from cuetrail.model import Hit, Node, TextQuery
 from cuetrail.model.records import TITLE
-from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, is_title, redundant_titles
-from cuetrail.recall.spread.trail import TrailCandidates, query_coverage
+from cuetrail.model.searched_fields import embedded_text
+from cuetrail.recall.anchor.hybrid_search import TrailAnchors, is_title, redundant_titles
+from cuetrail.recall.constants import BODY, Trail, is_bare, is_in_note
+from cuetrail.recall.score.ranker import load_ranker
+from cuetrail.recall.score.signals import RankInput, Signals, read_signals, signals_of, speaker_of
+from cuetrail.recall.spread.trail import SECOND_HOP, TrailCandidates, query_coverage
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
-from cuetrail.recall.weights import BODY, Trail, Weights, is_bare, is_in_note
-from cuetrail.text.names import fold, fold_padded, speaker_in
+from cuetrail.text.names import fold_padded
 from cuetrail.text.word_lists import FUNCTION_WORDS
 
-SECOND_HOP = ("link", "hop", "left", "further")
 ASSOCIATIVE = ("walk", *SECOND_HOP)
 """Signals that reach a node from other nodes."""
 LEADING = ("named", *ASSOCIATIVE)
 """Signals that make a node eligible by themselves, and that titles pass on to their best passage."""
 BELOW_TITLE = "title"
 """The kind of a hop from a title to a passage below it."""
-# How many of the best passages of a source make up its `place`.
-BEST_IN_SOURCE = 5
 # Texts with fewer words repeat another only if both are equal: their words occur in others by chance.
 SHORT = 5
-# Factor for the score of a hit that repeats a better one.
+# A hit that repeats a better one gets this share of the lowest score among the hits that repeat nothing.
 REPEATED_HIT_FACTOR = 0.25
 
 # How many texts are read at once to see whether any memory has a word, and how many times.
@@ -51,23 +40,18 @@ LOOKED_AT, MOST_LOOKS = 5, 4
 # Passages are folded under the best one of their note if they are among the first `DEPTH * limit`.
 DEPTH = 3
 
-Values = dict[str, float]
-"""The values of one signal by node id; a missing id means 0."""
-Signals = dict[str, Values]
-
 
 def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached, *, how: Trail) -> Scored:
-    """Returns the candidates that match well enough, by score (a weighted mean of signals), then newer, then by id.
+    """Returns the candidates that match well enough, by the ranker's score, then newer, then by id.
 
-    Titles of notes that also have a passage here are left out. Repetitions of a better hit keep a quarter of their
-    score. If the cue is the name of a node, that node comes first, or a passage of the note with that title. Hits are
-    grouped by note or conversation.
+    Titles of notes that also have a passage here are left out. Repetitions of a better hit rank below the others. If
+    the cue is the name of a node, that node comes first, or a passage of the note with that title. Hits are grouped by
+    note or conversation.
     """
     assert isinstance(anchored, TrailAnchors), "TRAIL scores the anchors of `find_anchors`"
     assert isinstance(reached, TrailCandidates), "TRAIL scores the candidates of `follow_trails`"
-    signals = signals_of(context, anchored, reached)
+    signals = signals_of(RankInput(context, anchored, reached))
     titles = pass_on_title_signals(reached.nodes, reached.blend, signals)
-    scores = weighted_mean(reached.nodes, signals, reached.weights)
     anchors = {anchor.node.id: anchor for anchor in anchored.anchors}
     topics = [node for id_, node in reached.nodes.items() if id_ in anchored.topics]
     titled = {node.source for node in topics if node.source is not None}
@@ -75,13 +59,17 @@ def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached
     eligible |= {id_ for id_, node in reached.nodes.items() if node.source in titled}
     # Nodes without text are skipped unless the search itself found them.
     nodes = [node for id_, node in reached.nodes.items() if id_ in eligible and (id_ in anchors or not is_bare(node))]
+    raw = rank(context, anchored, reached, nodes, signals, how.read)
+    scores = {id_: logistic(score) for id_, score in raw.items()}
     nodes = _ordered(nodes, scores)
     redundant = redundant_titles(nodes)
     nodes = [node for node in nodes if node.id not in redundant]
     limit = max(context.limit or 0, 0)
     repeated = find_repeated_hits(nodes, DEPTH * limit)
     if repeated:
-        scores |= {id_: REPEATED_HIT_FACTOR * scores[id_] for id_ in repeated}
+        first_others = [node for node in nodes if node.id not in repeated][:limit]
+        lowest = min((scores[node.id] for node in first_others), default=1.0)
+        scores |= {id_: REPEATED_HIT_FACTOR * min(lowest, scores[id_]) for id_ in repeated}
         nodes = _ordered(nodes, scores)
     first = topic_passages(nodes, topics, anchored.titled)
     if first:
@@ -92,7 +80,8 @@ def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached
         Hit(best, scores[best.id], why.of(best.id), tuple(Hit(one, scores[one.id], why.of(one.id)) for one in more))
         for best, *more in group_by_note(nodes, limit)
     )
-    sure = confidence_in(nodes[0], context, anchored, reached) if nodes else 0.0
+    shown = Evidence(score=raw[nodes[0].id], reranked="read" in signals) if nodes else None
+    sure = confidence_in(nodes[0], shown, context, anchored, reached) if shown is not None else 0.0
     return Scored(hits, confidence=round(sure, 4))
 
 
@@ -112,65 +101,35 @@ def eligible_ids(anchored: TrailAnchors, signals: Signals, anchors: Mapping[str,
     return eligible | {id_ for id_, value in near.items() if value and id_ not in anchors}
 
 
-def weighted_mean(nodes: Iterable[str], signals: Signals, weights: Weights) -> dict[str, float]:
-    """Returns, by id, the sum of the weighted signals divided by the sum of the positive weights, never below 0."""
-    total = weights.total()
-    scores = dict.fromkeys(nodes, 0.0)
-    for name, weight in weights.signals().items():
-        for id_, value in signals.get(name, {}).items():
-            scores[id_] += weight * value / total
-    return {id_: max(score, 0.0) for id_, score in scores.items()}
+def rank(
+    context: RecallContext, anchored: TrailAnchors, reached: TrailCandidates, nodes: Sequence[Node], signals: Signals,
+    most: int,
+) -> dict[str, float]:  # fmt: skip
+    """Returns a score for each of the nodes by the ranker, any number; for a literal cue by words and meaning alone.
+
+    A reranker reads the first `most` of them. What it says joins `signals`, and a model that knows it gives the scores.
+    If it has no time or fails, the order is as without it.
+    """
+    if anchored.literal:
+        return {node.id: reached.blend[node.id] for node in nodes}
+    ids = [node.id for node in nodes]
+    raw = load_ranker("plain").scores(signals, ids)
+    if context.rerank is not None and nodes:
+        first = sorted(nodes, key=lambda node: (-raw[node.id], -node.at, node.id))[:most]
+        logits = context.rerank([embedded_text(node) for node in first])
+        if logits is not None:
+            signals |= read_signals({node.id: logit for node, logit in zip(first, logits, strict=True)})
+            raw = load_ranker("reranked").scores(signals, ids)
+    return literal_first(nodes, raw, context.cue.raw)
+
+
+def literal_first(nodes: Sequence[Node], raw: Mapping[str, float], cue: str) -> dict[str, float]:
+    """Returns the scores, where a text that is the cue itself has a higher one than all others."""
+    asked, most = fold_padded(cue), max(raw.values(), default=0.0)
+    return {node.id: raw[node.id] + (most + 1 - raw[node.id]) * (fold_padded(node.text) == asked) for node in nodes}
 
 
 # --- signals
-
-
-def signals_of(context: RecallContext, anchored: TrailAnchors, reached: TrailCandidates) -> Signals:
-    """Returns the values of each signal by signal name and node id, without signals of weight 0."""
-    nodes, coverage, dates = reached.nodes, reached.coverage, anchored.dates
-    cue = f" {fold(context.cue.raw)} "
-    near, place, whole = source_signals(nodes, reached.blend, coverage)
-    signals = {
-        "blend": dict(reached.blend), "near": near, "place": place, "whole": whole,
-        "when": {id_: max(span.nearness(node.at) for span in dates) for id_, node in nodes.items() if dates},
-        "cover": {id_: coverage.share(coverage.terms[id_]) for id_ in nodes},
-        "spoken": {id_: 1.0 for id_, node in nodes.items() if _names_speaker(cue, node)},
-        "ahead": {id_: 1.0 for id_, node in nodes.items() if _is_ahead(node, context.now)},
-        "walk": dict(reached.activation), "named": dict(reached.named),
-    }  # fmt: skip
-    for name in SECOND_HOP:
-        signals[name] = {id_: getattr(second, name) for id_, second in reached.second_hops.items()}
-    weighted = reached.weights.signals()
-    return {name: values for name, values in signals.items() if name in weighted}
-
-
-def source_signals(
-    nodes: Mapping[str, Node], blend: Mapping[str, float], coverage: TermCoverage
-) -> tuple[Values, Values, Values]:
-    """Returns three signals for nodes of a file or conversation: near (from the blends of the two nodes on each side),
-    place (the mean of the best blends in its source) and whole (the share of the query terms that its source contains).
-
-    Several nodes at one position are no neighbours of each other; the best of them counts as the neighbour of others.
-    """
-    sources: dict[tuple[str, str | None, str], list[str]] = {}
-    for id_, node in nodes.items():
-        if node.source is not None:
-            sources.setdefault((node.owner, node.team, node.source), []).append(id_)
-    near: Values = {}
-    place: Values = {}
-    whole: Values = {}
-    for ids in sources.values():
-        best = sum(sorted((blend.get(id_, 0.0) for id_ in ids), reverse=True)[:BEST_IN_SOURCE]) / BEST_IN_SOURCE
-        covered = coverage.share(frozenset[str]().union(*[coverage.terms[id_] for id_ in ids]))
-        blends: dict[int, float] = {}
-        for id_ in ids:
-            blends[nodes[id_].seq] = max(blends.get(nodes[id_].seq, 0.0), blend.get(id_, 0.0))
-        for id_ in ids:
-            seq = nodes[id_].seq
-            beside = blends.get(seq - 1, 0.0) + blends.get(seq + 1, 0.0)
-            farther = blends.get(seq - 2, 0.0) + blends.get(seq + 2, 0.0)
-            near[id_], place[id_], whole[id_] = min((beside + farther / 3) / 2, 1.0), best, covered
-    return near, place, whole
 
 
 def pass_on_title_signals(nodes: Mapping[str, Node], blend: Mapping[str, float], signals: Signals) -> dict[str, str]:
@@ -213,34 +172,13 @@ def topic_passages(ranked: Iterable[Node], topics: Iterable[Node], opening: bool
     return found | {node.id: titles[source] for source, node in passages.items()}
 
 
-def _names_speaker(cue: str, node: Node) -> bool:
-    """True if the cue contains the full or first name of the node's speaker. `cue` is folded: lower case, no accents,
-    padded with spaces.
-    """
-    speaker = _speaker(node)
-    return bool(speaker) and any(f" {part} " in cue for part in (fold(speaker), fold(speaker).split(" ")[0]))
-
-
-def _speaker(node: Node) -> str:
-    """Returns the speaker of a turn: the property `speaker`, or in a text with a source the name before its first
-    colon; "" if there is none.
-    """
-    speaker = node.props.get("speaker")
-    if speaker is None and node.source is not None:
-        speaker = speaker_in(node.text)
-    return speaker.strip() if isinstance(speaker, str) else ""
-
-
-def _is_ahead(node: Node, now: int) -> bool:
-    """True if a node of a file or conversation is dated more than a day after `now`. Other nodes may be plans."""
-    return node.source is not None and node.at > now + DAY
-
-
 # --- confidence
 
 
-def confidence_in(best: Node, context: RecallContext, anchored: TrailAnchors, reached: TrailCandidates) -> float:
-    """Returns the confidence, from 0 to 1, that the best hit answers the cue.
+def confidence_in(
+    best: Node, shown: Evidence, context: RecallContext, anchored: TrailAnchors, reached: TrailCandidates
+) -> float:
+    """Returns the confidence, from 0 to 1, that the best hit answers the cue. `shown` has the score of that hit.
 
     It is 1 for a literal cue (phrases, a prefix, fuzzy words or only filters), for one that is the name of a topic, and
     for one of function words alone.
@@ -249,18 +187,24 @@ def confidence_in(best: Node, context: RecallContext, anchored: TrailAnchors, re
     if anchored.literal or anchored.titled or FUNCTION_WORDS.issuperset(map(str.casefold, coverage.words.values())):
         return 1.0
     covered = coverage.share(coverage.terms[best.id])
+    evidence = replace(
+        evidence_of(context, anchored, reached), score=shown.score, reranked=shown.reranked,
+        matched=covered * len(coverage.weights), dated=best.id in anchored.dated_ids,
+    )  # fmt: skip
+    return confidence(evidence)
+
+
+def evidence_of(context: RecallContext, anchored: TrailAnchors, reached: TrailCandidates) -> Evidence:
+    """Returns the evidence that there is an answer at all, whichever hit is the best."""
+    coverage = reached.coverage
     cosines = [anchor.cosine for anchor in anchored.anchors if anchor.cosine is not None]
     found = frozenset[str]().union(*coverage.terms.values())
     missing = _unseen(context, [word for term, word in coverage.words.items() if term not in found])
-    return confidence(
-        Evidence(
-            covered,
-            covered * len(coverage.weights),
-            coverage.share([term for term, word in coverage.words.items() if word in missing]),
-            (max(cosines) - min(cosines)) / max(1 - min(cosines), 1e-9) if cosines else None,
-            len(reached.nodes),
-            best.id in anchored.dated_ids,
-        )
+    return Evidence(
+        unseen=coverage.share([term for term, word in coverage.words.items() if word in missing]),
+        gap=(max(cosines) - min(cosines)) / max(1 - min(cosines), 1e-9) if cosines else None,
+        candidates=len(reached.nodes),
+        terms=len(coverage.weights),
     )
 
 
@@ -379,7 +323,7 @@ def group_by_note(ranked: Sequence[Node], limit: int) -> list[list[Node]]:
 
 def _is_passage(node: Node) -> bool:
     """True for a passage of a note and for a turn of a conversation."""
-    return node.source is not None and (is_in_note(node) or TITLE in node.props or bool(_speaker(node)))
+    return node.source is not None and (is_in_note(node) or TITLE in node.props or bool(speaker_of(node)))
 
 
 def find_repeated_hits(ranked: Iterable[Node], limit: int) -> dict[str, str]:

@@ -15,8 +15,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cuetrail.model import UNKNOWN_WEIGHT, Label, Node, TextQuery, WalkQuery, WalkSeed
-from cuetrail.model.records import is_topic, searched_heading, searched_title
+from cuetrail.model.searched_fields import searched_heading, searched_title
+from cuetrail.model.tags import is_topic
 from cuetrail.recall.anchor.hybrid_search import (
+    Matches,
     Relevance,
     TermCoverage,
     TrailAnchors,
@@ -25,8 +27,8 @@ from cuetrail.recall.anchor.hybrid_search import (
     relax_query,
     term_coverage,
 )
+from cuetrail.recall.constants import BODY, Trail, is_bare
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext
-from cuetrail.recall.weights import BODY, Trail, Weights, is_bare, kinds_of
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.read import HeldAt
 from cuetrail.text.names import (
@@ -57,6 +59,8 @@ RETAINED = 0.15
 FAN = 5
 # How many of the best candidates get a follow-up search, and how many results of each are read.
 SEARCHES, RESULTS = 3, 20
+SECOND_HOP = ("link", "hop", "left", "further")
+"""The signals of the second hop; `SecondHop` has a field for each."""
 SEARCH = "search"
 """The `via` of a node that a follow-up search found without a shared whole name."""
 Nodes = Mapping[str, Node]
@@ -97,14 +101,14 @@ class CandidateGraph:
 class TrailCandidates(Reached):
     """Result of the spread stage of the default recipe TRAIL: all candidates, and what their signals are computed from.
 
-    `blend` and `coverage` compare candidates with the query. `named` are the scores of nodes that the cue names,
+    `matches`, `blend` and `coverage` compare candidates with the query. `named` are the scores of nodes the cue names,
     `activation` those of nodes that energy reached, `sources` where most of that energy came from. `found` are the ids
     that the cue found directly. For a literal query (phrases, a prefix, fuzzy words or only filters) all but the first
     four are empty.
     """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
-    weights: Weights = field(default_factory=Weights)
+    matches: Matches = field(default_factory=Matches)
     blend: Mapping[str, float] = field(default_factory=dict)
     coverage: TermCoverage = field(default_factory=lambda: TermCoverage({}, {}, {}))
     named: Mapping[str, float] = field(default_factory=dict)
@@ -120,21 +124,21 @@ def follow_trails(context: RecallContext, anchored: Anchored, *, how: Trail) -> 
     """
     assert isinstance(anchored, TrailAnchors), "TRAIL spreads from the anchors of `find_anchors`"
     context = relax_query(context)
-    weights = how.weights(kinds_of(anchored.nodes.values()), anchored.query_embedding)
+    share = how.text_share(anchored.query_embedding)
     relevance = Relevance(
         context, anchored.anchors, anchored.query_embedding, anchored.residual_query, anchored.residual_scores,
-        weights.words, how.fusion,
+        share, how.fusion,
     )  # fmt: skip
     if anchored.literal:
         nodes = dict(sorted(anchored.nodes.items()))
         return TrailCandidates(
             nodes=nodes,
-            weights=weights,
             blend=relevance.of(nodes)[0],
             coverage=query_coverage(context.cue.query.words, nodes),
+            matches=relevance.matches(),
         )
     named = {id_: value for id_, value in anchored.name_scores().items() if id_ in anchored.nodes}
-    first = blend_anchors([one for one in anchored.anchors if not how.is_weak(one)], weights.words, how.fusion)
+    first = blend_anchors([one for one in anchored.anchors if not how.is_weak(one)], share, how.fusion)
     order = _by_value(first)
     starts = list(dict.fromkeys([*order[: how.starts], *_by_value(named)[: how.starts]]))
     graph = build_graph(context, anchored.nodes, starts, order[: how.expanded], how.along)
@@ -155,7 +159,8 @@ def follow_trails(context: RecallContext, anchored: Anchored, *, how: Trail) -> 
     coverage = query_coverage(context.cue.query.words, graph.nodes)
     blend, residual = relevance.of(graph.nodes)
     return TrailCandidates(
-        nodes=graph.nodes, weights=weights, blend=blend, coverage=coverage, named=named, activation=activation,
+        nodes=graph.nodes, matches=relevance.matches(), blend=blend, coverage=coverage, named=named,
+        activation=activation,
         sources={id_: source for id_, (_, source) in activated.items()},
         second_hops=second_hops(graph.nodes, strength, residual, coverage, searched),
         found=frozenset(first) | named.keys(),

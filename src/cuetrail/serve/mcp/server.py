@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -34,6 +35,7 @@ from cuetrail.serve.mcp.handshake import PROFILES, TITLE, Handshake, Profile
 from cuetrail.serve.mcp.subscriptions import Subscriptions
 from cuetrail.serve.memory_access import LazyMemory
 from cuetrail.serve.tool import Tool, ToolResult, checked_arguments
+from cuetrail.serve.writes import Write, Writes
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -44,19 +46,21 @@ T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 
 
-LimiterFor = Callable[[str], anyio.CapacityLimiter]
-"""Returns the limiter under which a verb runs."""
+@dataclass(frozen=True, slots=True)
+class Queues:
+    """How a server over HTTP runs tools: `limiter_for` returns the limiter of a verb that reads; `writes` writes."""
+
+    limiter_for: Callable[[str], anyio.CapacityLimiter]
+    writes: Writes
 
 
-def make_server(
-    profile: Profile, memory: LazyMemory, version: str, limiter_for: LimiterFor | None = None
-) -> Server[None]:
-    """Returns an MCP server. With `limiter_for` it serves several clients over HTTP: it has no subscriptions, and does
-    not close the memory when it stops.
+def make_server(profile: Profile, memory: LazyMemory, version: str, queues: Queues | None = None) -> Server[None]:
+    """Returns an MCP server. With `queues` it serves several clients over HTTP: it has no subscriptions, and does not
+    close the memory when it stops.
     """
     offered = resources.GRAPH_RESOURCES if profile.reference else resources.RESOURCES
     subscriptions = Subscriptions(offered, memory.run)
-    handlers = _Handlers(profile, memory, subscriptions, limiter_for)
+    handlers = _Handlers(profile, memory, subscriptions, queues)
     listen = ListenHandler(subscriptions.bus)
 
     @contextlib.asynccontextmanager
@@ -78,7 +82,7 @@ def make_server(
     more: dict[str, Any] = {}
     if not profile.reference:
         more |= {"on_list_prompts": handlers.prompts, "on_get_prompt": handlers.prompt}
-    if limiter_for is None:
+    if queues is None:
         more |= {
             "lifespan": lifespan, "on_subscriptions_listen": on_listen, "on_subscribe_resource": handlers.subscribe,
             "on_unsubscribe_resource": handlers.unsubscribe,
@@ -114,10 +118,10 @@ class _Handlers:
     """The functions that answer MCP requests, one for each kind of request."""
 
     def __init__(
-        self, profile: Profile, memory: LazyMemory, subscriptions: Subscriptions, limiter_for: LimiterFor | None
+        self, profile: Profile, memory: LazyMemory, subscriptions: Subscriptions, queues: Queues | None
     ) -> None:
         self._profile, self._resources, self._memory = profile, subscriptions.resources, memory
-        self._subscriptions, self._limiter_for = subscriptions, limiter_for
+        self._subscriptions, self._queues = subscriptions, queues
         self._tools: dict[str, Tool] = {}
 
     def _load_tools(self) -> dict[str, Tool]:
@@ -139,7 +143,7 @@ class _Handlers:
         if tool.writes and not _caller(context).may_write:
             return _error_result("this token may only read: use one that may write")
         try:
-            result = await self._run(context, lambda memory: call_tool(tool, memory, params.arguments or {}), tool.name)
+            result = await self._called(context, tool, params.arguments or {})
         except CuetrailError as error:
             return _error_result(" ".join(str(error).split()))
         except Exception as error:
@@ -203,8 +207,17 @@ class _Handlers:
 
     async def _run(self, context: Context, work: Callable[[Memory], T], tool: str = "page") -> T:
         """Runs work on the memory in the caller's scope, when the limiter allows it, and returns its result."""
-        limiter = self._limiter_for(tool.removeprefix("memory_")) if self._limiter_for is not None else None
+        limiter = self._queues.limiter_for(tool.removeprefix("memory_")) if self._queues is not None else None
         return await self._memory.run(work, limiter, _caller(context).scope)
+
+    async def _called(self, context: Context, tool: Tool, given: dict[str, Any]) -> ToolResult:
+        """Calls a tool and returns its result."""
+        if self._queues is None or not tool.writes:
+            return await self._run(context, lambda memory: call_tool(tool, memory, given), tool.name)
+        work = partial(_call_by_name, tool.name, given)
+        write = Write(tool.name.removeprefix("memory_"), _caller(context).scope, work)
+        result: ToolResult = await self._queues.writes.run(write)
+        return result
 
     async def _run_or_mcp_error(self, context: Context, work: Callable[[Memory], T]) -> T:
         """Runs work and returns its result. Raises MCPError for errors of cuetrail."""
@@ -224,6 +237,16 @@ def call_tool(tool: Tool, memory: Memory, given: dict[str, Any]) -> ToolResult:
     return tool.call(memory, checked_arguments(tool, arguments))
 
 
+def _call_by_name(name: str, given: dict[str, Any], memory: Memory, _progress: object) -> ToolResult:
+    """Calls a tool that is given by name, because another process may be the one that writes."""
+    return call_tool(_tools_over_http()[name], memory, given)
+
+
+@cache
+def _tools_over_http() -> dict[str, Tool]:
+    return {tool.name: tool for tool in PROFILES["default"].tools()}
+
+
 def _error_result(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
@@ -240,10 +263,10 @@ def _mcp_tool(tool: Tool) -> types.Tool:
 
 
 @contextlib.asynccontextmanager
-async def over_http(memory: LazyMemory, version: str, limiter_for: LimiterFor) -> AsyncIterator[ASGIApp]:
+async def over_http(memory: LazyMemory, version: str, queues: Queues) -> AsyncIterator[ASGIApp]:
     """Yields an ASGI application for MCP over HTTP with the default tools. Its scopes must have a CALLER_KEY."""
     manager = StreamableHTTPSessionManager(
-        make_server(PROFILES["default"], memory, version, limiter_for),
+        make_server(PROFILES["default"], memory, version, queues),
         stateless=True,
         # The HTTP server has already checked Host and Origin.
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),

@@ -10,9 +10,12 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+SHUTDOWN_SECONDS = 5
+"""The time that running requests have to finish when the server stops. Bodies that still arrive have less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +43,57 @@ class _Refused(Exception):
     """Raised to stop the HTTP parser when a request is over a limit."""
 
 
+class Connections(Protocol):
+    """Keeps count of open connections within their limits."""
+
+    @property
+    def limits(self) -> ConnectionLimits: ...
+
+    def enter(self, one: LimitedProtocol) -> bool:
+        """Counts a connection; closes another one if it would be over a limit. False if it cannot be let in."""
+
+    def leave(self, one: LimitedProtocol) -> None:
+        """Removes a connection from the count."""
+
+    def wait(self, one: LimitedProtocol) -> None:
+        """Records that a connection waits for a request from now on."""
+
+    def stop_waiting(self, one: LimitedProtocol) -> None:
+        """Records that a connection does not wait any more."""
+
+
 @dataclass(slots=True)
 class OpenConnections:
-    """All open connections: those that wait for a request, longest first, and the number from each address."""
+    """All connections of a server that is one process: those that wait for a request, longest first, and the number
+    from each address.
+    """
 
     limits: ConnectionLimits = field(default_factory=ConnectionLimits)
     waiting: dict[LimitedProtocol, None] = field(default_factory=dict)
     by_address: Counter[str] = field(default_factory=Counter)
 
-    def make_room(self, address: str) -> bool:
+    def enter(self, one: LimitedProtocol) -> bool:
+        """Counts a connection; closes another one if it would be over a limit. False if it cannot be let in."""
+        if not self._make_room(one.address):
+            return False
+        self.by_address[one.address] += 1
+        return True
+
+    def leave(self, one: LimitedProtocol) -> None:
+        """Removes a connection from the count."""
+        self.by_address[one.address] -= 1
+        if not self.by_address[one.address]:
+            del self.by_address[one.address]
+
+    def wait(self, one: LimitedProtocol) -> None:
+        """Records that a connection waits for a request from now on."""
+        self.waiting[one] = None
+
+    def stop_waiting(self, one: LimitedProtocol) -> None:
+        """Records that a connection does not wait any more."""
+        self.waiting.pop(one, None)
+
+    def _make_room(self, address: str) -> bool:
         """Closes a waiting connection if one more from this address would be over a limit. False if that is needed and
         none waits; else True.
         """
@@ -70,7 +115,7 @@ class OpenConnections:
 class LimitedProtocol(HttpToolsProtocol):
     """uvicorn's HTTP protocol for one connection, which is closed when it exceeds the limits of `opened`."""
 
-    def __init__(self, *given: Any, opened: OpenConnections, **named: Any) -> None:
+    def __init__(self, *given: Any, opened: Connections, **named: Any) -> None:
         super().__init__(*given, **named)
         self._opened, self._limits = opened, opened.limits
         self.address = ""
@@ -83,10 +128,9 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
-        if not self._opened.make_room(self.address):
+        if not self._opened.enter(self):
             self._refuse(503)
             return
-        self._opened.by_address[self.address] += 1
         self._counted = True
         self._await_request(self._limits.head_seconds)
 
@@ -183,11 +227,11 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _await_request(self, seconds: float) -> None:
         self._stop_waiting()
-        self._opened.waiting[self] = None
+        self._opened.wait(self)
         self._reading = self.loop.call_later(seconds, self._too_slow)
 
     def _stop_waiting(self) -> None:
-        self._opened.waiting.pop(self, None)
+        self._opened.stop_waiting(self)
         if self._reading is not None:
             self._reading.cancel()
             self._reading = None
@@ -226,6 +270,4 @@ class LimitedProtocol(HttpToolsProtocol):
             self._draining = None
         if self._counted:
             self._counted = False
-            self._opened.by_address[self.address] -= 1
-            if not self._opened.by_address[self.address]:
-                del self._opened.by_address[self.address]
+            self._opened.leave(self)

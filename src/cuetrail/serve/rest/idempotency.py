@@ -1,6 +1,6 @@
 """Stored responses: a repeated request with the same `Idempotency-Key` gets the response of the first one.
 
-Responses are stored in this process only, for an hour: a file of responses could contain forgotten texts.
+Responses are stored in one process only, for an hour: a file of responses could contain forgotten texts.
 """
 
 from __future__ import annotations
@@ -9,10 +9,16 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from time import monotonic
+from typing import Any
 
 from cuetrail.serve.rest.requests import Problem
+from cuetrail.serve.writes import Emit, Key, Write, Writes
 
 SECONDS, MAX_RESPONSES, MAX_KEY_LENGTH = 3600.0, 1000, 255
+
+
+FORGETTING = ("forget", "mem0-delete")
+"""Writes after which no stored response may stay: one may contain a forgotten text."""
 
 
 @dataclass(slots=True)
@@ -61,6 +67,40 @@ class IdempotencyCache:
     def clear(self) -> None:
         """Removes every stored response, because one may contain a forgotten text. Running requests stay."""
         self._entries = {key: entry for key, entry in self._entries.items() if entry.response is None}
+
+
+class Once:
+    """Carries out each write with a key once, and returns the same result for a repeated one."""
+
+    def __init__(self) -> None:
+        self._cache = IdempotencyCache()
+
+    async def run(self, name: str, key: Key | None, make: Callable[[], Awaitable[bytes]]) -> bytes:
+        """Returns the result of `make`, or the one stored for the key. `name` is that of the write.
+
+        Raises what `make` raises, and Problem for a key that came with a different request or whose first request
+        still runs.
+        """
+
+        async def run() -> bytes:
+            try:
+                return await make()
+            finally:
+                if name in FORGETTING:
+                    self._cache.clear()
+
+        return await (run() if key is None else self._cache.get(*key, run))
+
+
+class OnceWrites:
+    """The writes of a server that is one process, each with a key carried out once."""
+
+    def __init__(self, writes: Writes) -> None:
+        self._writes, self._once = writes, Once()
+
+    async def run(self, write: Write, key: Key | None = None, emit: Emit | None = None) -> Any:
+        """Carries out a write, or returns the stored result. Raises what the write raises, and Problem for a key."""
+        return await self._once.run(write.name, key, lambda: self._writes.run(write, None, emit))
 
 
 def _stored_response(entry: _Entry, fingerprint: bytes) -> bytes:

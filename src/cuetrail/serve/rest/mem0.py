@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -19,13 +20,14 @@ from starlette.routing import Route
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Budget, Node, TextQuery, Where
 from cuetrail.model.ids import digest
-from cuetrail.model.records import norm_buckets
+from cuetrail.model.tags import norm_buckets
 from cuetrail.serve.json_data import to_json_data
 from cuetrail.serve.memory_access import delete_nodes
 from cuetrail.serve.rest.auth import Access
 from cuetrail.serve.rest.middleware import VERB_KEY
-from cuetrail.serve.rest.requests import json_arguments
+from cuetrail.serve.rest.requests import json_arguments, json_bytes
 from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, array_of, checked_arguments, nullable, object_of
+from cuetrail.serve.writes import Write
 from cuetrail.text.timestamps import milliseconds
 from cuetrail.transfer.formats.mem0 import FORMAT, OWNER_KEYS
 from cuetrail.transfer.formats.text_files import to_iso, to_ms
@@ -475,11 +477,15 @@ def _handler(service: Service, by_method: dict[str, Endpoint]) -> Callable[[Requ
         # Each version of mem0's clients sends arguments of its own that have no meaning here.
         known = {name: value for name, value in sent.items() if name in endpoint.tool.properties}
         arguments = checked_arguments(endpoint.tool, known)
-        key = request.headers.get("idempotency-key") if endpoint.access == "write" else None
-        return await service.respond(
-            request, "mem0-delete" if endpoint.method == "DELETE" else "mem0", scope,
-            lambda memory: endpoint.run(memory, arguments),
-            None if key is None else (key, repr((request.url.path, arguments))),
-        )  # fmt: skip
+        if endpoint.access == "read":
+            return await service.respond("mem0", scope, lambda memory: endpoint.run(memory, arguments))
+        name = "mem0-delete" if endpoint.method == "DELETE" else "mem0"
+        work = partial(_json_of_write, ENDPOINTS.index(endpoint), arguments)
+        key = service.key(request, lambda: repr((request.url.path, arguments)))
+        return await service.respond_to_write(Write(name, scope, work), key)
 
     return respond
+
+
+def _json_of_write(number: int, arguments: Arguments, memory: Memory, _progress: object) -> bytes:
+    return json_bytes(ENDPOINTS[number].run(memory, arguments))

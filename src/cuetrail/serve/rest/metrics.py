@@ -24,22 +24,32 @@ class _Histogram:
         for bucket in range(bisect_left(BUCKETS, taken), len(BUCKETS)):
             self.up_to[bucket] += 1
 
+    def add_all(self, other: _Histogram) -> None:
+        self.count += other.count
+        self.seconds += other.seconds
+        self.up_to = [one + more for one, more in zip(self.up_to, other.up_to, strict=True)]
+
 
 @dataclass(slots=True)
 class Metrics:
-    """Finished requests by verb and status, their durations by verb, and the number of unfinished ones."""
+    """Finished requests by verb and status, and their durations by verb."""
 
     requests: Counter[tuple[str, int]] = field(default_factory=Counter)
     durations: dict[str, _Histogram] = field(default_factory=dict)
-    in_progress: int = 0
 
     def add(self, verb: str, status: int, seconds: float) -> None:
         """Counts a finished request."""
         self.requests[verb, status] += 1
         self.durations.setdefault(verb, _Histogram()).add(seconds)
 
-    def text(self) -> str:
-        """Returns all metrics in the text format of Prometheus."""
+    def add_all(self, other: Metrics) -> None:
+        """Adds the counts of another process."""
+        self.requests.update(other.requests)
+        for verb, times in other.durations.items():
+            self.durations.setdefault(verb, _Histogram()).add_all(times)
+
+    def text(self, in_progress: int) -> str:
+        """Returns all metrics in the text format of Prometheus, with the number of unfinished requests."""
         lines = _heading("cuetrail_requests_total", "counter", "Finished requests, by verb and status.")
         lines += [
             f'cuetrail_requests_total{{verb="{verb}",status="{status}"}} {number}'
@@ -55,7 +65,7 @@ class Metrics:
             lines.append(f'cuetrail_request_seconds_sum{{verb="{verb}"}} {times.seconds:.6f}')
             lines.append(f'cuetrail_request_seconds_count{{verb="{verb}"}} {times.count}')
         lines += _heading("cuetrail_requests_under_way", "gauge", "Requests that run or wait.")
-        return "\n".join([*lines, f"cuetrail_requests_under_way {self.in_progress}"]) + "\n"
+        return "\n".join([*lines, f"cuetrail_requests_under_way {in_progress}"]) + "\n"
 
 
 def _heading(name: str, kind: str, help_text: str) -> list[str]:

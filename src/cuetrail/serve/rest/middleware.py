@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Send
@@ -12,6 +11,7 @@ from starlette.types import Scope as AsgiScope
 
 from cuetrail.errors import CuetrailError
 from cuetrail.serve.rest.auth import TOKEN_KEY, check_host_and_origin
+from cuetrail.serve.rest.load import Load
 from cuetrail.serve.rest.metrics import Metrics
 from cuetrail.serve.rest.requests import LOOPBACK, Problem, RequestRules, problem_from, problem_response
 
@@ -25,9 +25,8 @@ log = logging.getLogger("cuetrail.rest")
 class RequestMiddleware:
     """Passes allowed requests on, and answers all others with an HTTP error. Each request is logged once."""
 
-    def __init__(self, app: ASGIApp, rules: RequestRules, metrics: Metrics) -> None:
-        self._app, self._rules, self._metrics = app, rules, metrics
-        self._by_address = Counter[str]()
+    def __init__(self, app: ASGIApp, rules: RequestRules, load: Load, metrics: Metrics) -> None:
+        self._app, self._rules, self._load, self._metrics = app, rules, load, metrics
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -42,18 +41,14 @@ class RequestMiddleware:
                 status = message["status"]
             await send(message)
 
-        self._metrics.in_progress += 1
-        self._by_address[address] += 1
+        ticket = self._load.enter(address)
         try:
             problem = await self._handle(scope, receive, send_and_note_status, address)
             # After the response has begun, a broken connection is the only way to report an error.
             if problem is not None and not status:
                 await problem_response(problem)(scope, receive, send_and_note_status)
         finally:
-            self._metrics.in_progress -= 1
-            self._by_address[address] -= 1
-            if not self._by_address[address]:
-                del self._by_address[address]
+            self._load.leave(address, ticket)
             self._record(scope, status, time.perf_counter() - begun)
 
     async def _handle(self, scope: AsgiScope, receive: Receive, send: Send, address: str) -> Problem | None:
@@ -75,9 +70,9 @@ class RequestMiddleware:
 
     def _check_load(self, address: str) -> None:
         """Raises Problem if too many requests run or wait, of this client or in all."""
-        if self._metrics.in_progress > self._rules.max_waiting:
+        if self._load.in_progress() > self._rules.max_waiting:
             raise Problem(429, "too many requests wait already: try again in a moment")
-        if address not in LOOPBACK and self._by_address[address] > self._rules.max_waiting_per_address:
+        if address not in LOOPBACK and self._load.of_client(address) > self._rules.max_waiting_per_address:
             raise Problem(429, "too many of your requests wait already: try again when some are answered")
 
     def _record(self, scope: AsgiScope, status: int, taken: float) -> None:

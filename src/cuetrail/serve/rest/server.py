@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-import json
 import logging
 import math
+import os
 import socket
 import sys
-import traceback
+import threading
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime
 from functools import partial
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -26,19 +26,25 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 import cuetrail
 from cuetrail.errors import InputError
 from cuetrail.serve.rest.auth import tokens
-from cuetrail.serve.rest.connection_limits import ConnectionLimits, LimitedProtocol, OpenConnections
+from cuetrail.serve.rest.connection_limits import (
+    SHUTDOWN_SECONDS,
+    ConnectionLimits,
+    Connections,
+    LimitedProtocol,
+    OpenConnections,
+)
 from cuetrail.serve.rest.file_routes import FILE_VERBS
 from cuetrail.serve.rest.mem0 import mem0_routes
-from cuetrail.serve.rest.metrics import Metrics
 from cuetrail.serve.rest.middleware import VERB_KEY, RequestMiddleware
 from cuetrail.serve.rest.openapi import openapi_document
+from cuetrail.serve.rest.request_log import json_log
 from cuetrail.serve.rest.requests import (
     LOOPBACK,
     Problem,
@@ -47,7 +53,7 @@ from cuetrail.serve.rest.requests import (
     problem_response,
     request_body,
 )
-from cuetrail.serve.rest.service import Service
+from cuetrail.serve.rest.service import Service, Shared
 from cuetrail.serve.rest.web_page import page_routes
 from cuetrail.serve.tool import checked_arguments
 from cuetrail.serve.verbs import EFFECTS, verb_job, verb_tool
@@ -55,24 +61,28 @@ from cuetrail.serve.verbs import EFFECTS, verb_job, verb_tool
 if TYPE_CHECKING:
     from cuetrail.serve.memory_access import LazyMemory
 
+log = logging.getLogger("cuetrail.rest")
+
 VERBS = {name.rstrip("_"): effect for name, effect in EFFECTS.items() if not effect.paths}
 EMBEDDERS = ("none", "static")
 """Embedders a request may choose. Others name folders and servers, for which this server may have keys."""
 
 
-def make_app(memory: LazyMemory, rules: RequestRules) -> Starlette:
-    """Returns the server as an ASGI application. It closes the memory when it stops."""
-    service, counts = Service(memory, rules), Metrics()
+def make_app(memory: LazyMemory, rules: RequestRules, shared: Shared | None = None) -> Starlette:
+    """Returns the server as an ASGI application. It closes the memory when it stops.
+
+    `shared` is the state that it shares with other processes of the server; without it there are none.
+    """
+    service = Service(memory, rules, shared)
     mcp = _McpRoute(service)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        # Imported here: the MCP SDK takes a second to load, and describing the server does not need it.
-        from cuetrail.serve.mcp.server import over_http
-
         try:
-            async with over_http(memory, cuetrail.__version__, service.queues.limiter) as mcp.app:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(mcp.run)
                 yield
+                tasks.cancel_scope.cancel()
         finally:
             await anyio.to_thread.run_sync(memory.close)
 
@@ -84,13 +94,15 @@ def make_app(memory: LazyMemory, rules: RequestRules) -> Starlette:
     async def metrics(request: Request) -> Response:
         request.scope[VERB_KEY] = "metrics"
         await service.authorize(request, "read")
-        return PlainTextResponse(counts.text(), media_type="text/plain; version=0.0.4")
+        return PlainTextResponse(await service.shared.metrics_text(), media_type="text/plain; version=0.0.4")
 
     async def openapi(request: Request) -> Response:
         request.scope[VERB_KEY] = "openapi"
         return JSONResponse(await anyio.to_thread.run_sync(openapi_document))
 
     routes = [
+        # First, because most requests are for it: every route before it would be compared with the path.
+        _VerbRoute("/v1/{verb}", partial(_answer_verb, service), methods=["POST"]),
         *page_routes(service),
         Route("/health", health, methods=["GET"]),
         Route("/metrics", metrics, methods=["GET"]),
@@ -101,11 +113,23 @@ def make_app(memory: LazyMemory, rules: RequestRules) -> Starlette:
         Route("/v1/{verb}", partial(_answer_verb, service), methods=["POST"]),
     ]
     handlers: dict[Any, Any] = {404: _not_found, 405: _wrong_method}
-    middleware = Middleware(RequestMiddleware, rules=rules, metrics=counts)
+    middleware = Middleware(
+        RequestMiddleware, rules=rules, load=service.shared.load, metrics=service.shared.metrics
+    )  # fmt: skip
     app = Starlette(routes=routes, middleware=[middleware], exception_handlers=handlers, lifespan=lifespan)
     # Many clients do not follow redirects of a POST; all understand 404.
     app.router.redirect_slashes = False
     return app
+
+
+class _VerbRoute(Route):
+    """The route of verbs, which leaves every path that is not exactly one of them to other routes."""
+
+    def matches(self, scope: AsgiScope) -> tuple[Match, AsgiScope]:
+        """Tells whether a request is for a verb."""
+        path: str = scope["path"]
+        known = path.startswith("/v1/") and (path[4:] in VERBS or path[4:] in FILE_VERBS)
+        return super().matches(scope) if known else (Match.NONE, {})
 
 
 async def _not_found(request: Request, _error: Exception) -> Response:
@@ -121,24 +145,52 @@ async def _wrong_method(request: Request, error: Exception) -> Response:
 
 
 class _McpRoute:
-    """The route `/mcp`: checks the token and the size of a request, then passes it to the MCP server."""
+    """The route `/mcp`: checks the token and the size of a request, then passes it to the MCP server.
+
+    The first request starts that server: its SDK takes a second to load, and most servers never need it.
+    """
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self.app: ASGIApp | None = None
+        self._app: ASGIApp | None = None
+        self._wanted = self._ready = anyio.Event()
+
+    async def run(self) -> None:
+        """Starts the MCP server when it is wanted, and runs it until this is cancelled."""
+        # Made here: an event belongs to the loop in which it is used.
+        self._wanted, self._ready = anyio.Event(), anyio.Event()
+        await self._wanted.wait()
+        try:
+            over_http, queues = await anyio.to_thread.run_sync(self._load)
+            async with over_http(self._service.memory, cuetrail.__version__, queues) as self._app:
+                self._ready.set()
+                await anyio.sleep_forever()
+        except Exception:
+            log.exception("mcp failed")
+        finally:
+            self._app = None
+            self._ready.set()
+
+    def _load(self) -> tuple[Any, Any]:
+        from cuetrail.serve.mcp.server import Queues, over_http
+
+        return over_http, Queues(self._service.queues.limiter, self._service.shared.writes)
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        from cuetrail.serve.mcp.server import CALLER_KEY, Caller
-
-        assert self.app is not None
         request = Request(scope, receive)
         scope[VERB_KEY] = "mcp"
         allowed = await self._service.authorize(request, "read")
-        scope[CALLER_KEY] = Caller(allowed, getattr(request.state, "access", "write") != "read")
         # The SDK reads a body of any size for any time.
         rules = self._service.rules
         body = await request_body(request, rules.max_body_bytes, rules.seconds_per_megabyte)
-        await self.app(scope, _replay(bytes(body), receive), send)
+        self._wanted.set()
+        await self._ready.wait()
+        if self._app is None:
+            raise Problem(503, "the MCP server could not be started: the server's log says why")
+        from cuetrail.serve.mcp.server import CALLER_KEY, Caller
+
+        scope[CALLER_KEY] = Caller(allowed, getattr(request.state, "access", "write") != "read")
+        await self._app(scope, _replay(bytes(body), receive), send)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
@@ -173,8 +225,8 @@ async def _answer_verb(service: Service, request: Request) -> ASGIApp:
 
 
 BACKLOG = 128
-SHUTDOWN_SECONDS = 5
-"""The time that running requests have to finish when the server stops. Bodies that still arrive have less."""
+THREAD_SECONDS = 2.0
+"""The time that work in threads has to end after requests were cut off, when the server stops."""
 
 
 def is_local(host: str) -> bool:
@@ -228,53 +280,50 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 def serve_http(memory: LazyMemory, listener: socket.socket, names: tuple[str, ...]) -> None:
-    """Serves until the process is stopped; running requests are answered first."""
+    """Serves in this process until it is stopped; running requests are answered first."""
+    app = make_app(memory, request_rules(names))
+    server = _EndingServer(http_config(app, OpenConnections(ConnectionLimits())))
+    with json_log():
+        try:
+            server.run(sockets=[listener])
+        finally:
+            server.last_resort.cancel()
+
+
+class _EndingServer(uvicorn.Server):
+    """A server that ends its process if it was told to stop and work in a thread does not let it."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.last_resort = threading.Timer(SHUTDOWN_SECONDS + THREAD_SECONDS, self._end)
+        self.last_resort.daemon = True
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begins to stop."""
+        if not self.should_exit:
+            self.last_resort.start()
+        super().handle_exit(sig, frame)
+
+    def _end(self) -> None:
+        log.warning({"event": "stopped while a request was at work; what was acknowledged is stored"})
+        os._exit(1)
+
+
+def request_rules(names: tuple[str, ...]) -> RequestRules:
+    """Returns the rules of a server that listens on the first of these names and is known by all of them."""
     hosts = (*LOOPBACK, *(name.lower() for name in names))
-    rules = RequestRules(hosts, tokens_required=not is_local(names[0]))
-    with _json_log():
-        make_http_server(memory, rules, ConnectionLimits()).run(sockets=[listener])
+    return RequestRules(hosts, tokens_required=not is_local(names[0]))
 
 
-def make_http_server(memory: LazyMemory, rules: RequestRules, limits: ConnectionLimits) -> uvicorn.Server:
+def make_http_server(app: Starlette, opened: Connections) -> uvicorn.Server:
     """Returns the HTTP server, within limits for its connections. It is not started yet."""
-    protocol: Any = partial(LimitedProtocol, opened=OpenConnections(limits))
-    config = uvicorn.Config(
-        make_app(memory, rules), http=protocol, ws="none", log_config=None, access_log=False, server_header=False,
-        lifespan="on", timeout_graceful_shutdown=SHUTDOWN_SECONDS, timeout_keep_alive=math.ceil(limits.idle_seconds),
+    return uvicorn.Server(http_config(app, opened))
+
+
+def http_config(app: Starlette, opened: Connections) -> uvicorn.Config:
+    """Returns the configuration of the HTTP server, within limits for its connections."""
+    protocol: Any = partial(LimitedProtocol, opened=opened)
+    return uvicorn.Config(
+        app, http=protocol, ws="none", log_config=None, access_log=False, server_header=False, lifespan="on",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS, timeout_keep_alive=math.ceil(opened.limits.idle_seconds),
     )  # fmt: skip
-    return uvicorn.Server(config)
-
-
-class _JsonFormatter(logging.Formatter):
-    """Formats a record as a line of JSON. Errors show type and location, not the message, which may be private."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        row: dict[str, object] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-        }
-        row |= record.msg if isinstance(record.msg, dict) else {"message": record.getMessage()}
-        if record.exc_info and record.exc_info[0] is not None:
-            where = traceback.extract_tb(record.exc_info[2])
-            row |= {
-                "error": record.exc_info[0].__name__,
-                "where": [f"{one.filename}:{one.lineno} {one.name}" for one in where],
-            }
-        return json.dumps(row, ensure_ascii=False)
-
-
-@contextlib.contextmanager
-def _json_log() -> Iterator[None]:
-    """Logs requests and errors of the server to stderr while the context is open."""
-    logger, handler = logging.getLogger("cuetrail.rest"), logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_JsonFormatter())
-    before = logger.level, logger.propagate
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(before[0])
-        logger.propagate = before[1]

@@ -35,10 +35,19 @@ FIRST_BYTES_AFTER, KEEP_ALIVE_EVERY = 1.0, 15.0
 """Seconds until the response begins even without an event, and seconds between comments that keep it alive."""
 
 Emit = Callable[[str, Any], None]
-Work = Callable[[Emit, threading.Event], None]
-"""Work in a thread: it emits events by name, and may stop early when the event is set."""
-RunOnce = Callable[[Callable[[], Awaitable[bytes]]], Awaitable[bytes]]
-"""Runs work and returns its result, or returns the stored result of the same request."""
+Work = Callable[[Emit, threading.Event], Awaitable[bytes | None]]
+"""Work that emits events by name, from any thread, and may stop early when the event is set. It returns its result as
+JSON, unless it has emitted it.
+"""
+
+
+def in_thread(work: Callable[[Emit, threading.Event], None], limiter: anyio.CapacityLimiter) -> Work:
+    """Returns work that is done in a thread, when the limiter allows it, and emits its results."""
+
+    async def run(emit: Emit, stop: threading.Event) -> None:
+        await anyio.to_thread.run_sync(lambda: work(emit, stop), limiter=limiter)
+
+    return run
 
 
 def event(name: str, data: Any) -> bytes:
@@ -51,15 +60,12 @@ def event(name: str, data: Any) -> bytes:
 
 
 class EventResponse:
-    """An ASGI response that runs `work` in a thread and sends the client what it emits, as server-sent events. The work
-    is asked to stop when the client disconnects; if it does not, it runs to its end.
+    """An ASGI response that does `work` and sends the client what it emits, as server-sent events. The work is asked to
+    stop when the client disconnects; if it does not, it runs to its end.
     """
 
-    def __init__(
-        self, work: Work, problem: Callable[[Exception], Any], limiter: anyio.CapacityLimiter,
-        run_once: RunOnce | None = None,
-    ) -> None:  # fmt: skip
-        self._work, self._problem, self._limiter, self._run_once = work, problem, limiter, run_once
+    def __init__(self, work: Work, problem: Callable[[Exception], Any]) -> None:
+        self._work, self._problem = work, problem
         self._stop = threading.Event()
         self._failed: Exception | None = None
 
@@ -84,33 +90,22 @@ class EventResponse:
         running.cancel()
 
     async def _run(self, sender: MemoryObjectSendStream[bytes]) -> None:
-        """Runs the work in a thread and queues its events. A running thread is not interrupted."""
+        """Does the work and queues its events. A running thread is not interrupted."""
         loop = asyncio.get_running_loop()
 
         def put(piece: bytes) -> None:
             with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
                 sender.send_nowait(piece)
 
-        results, ran = list[bytes](), False
-
         def emit(name: str, data: Any) -> None:
-            if name == "result":
-                results.append(compact_json(data).encode())
             if not self._stop.is_set():
                 loop.call_soon_threadsafe(put, event(name, data))
 
-        async def make() -> bytes:
-            nonlocal ran
-            ran = True
-            await anyio.to_thread.run_sync(lambda: self._work(emit, self._stop), limiter=self._limiter)
-            return results[-1] if results else b"{}"
-
         async with sender:
             try:
-                stored = await (make() if self._run_once is None else self._run_once(make))
-                if not ran:
-                    # The request was a repetition: the stored result is sent.
-                    put(b"event: result\ndata: %b\n\n" % stored)
+                result = await self._work(emit, self._stop)
+                if result is not None:
+                    put(b"event: result\ndata: %b\n\n" % result)
                 put(event("end", {}))
             except Exception as error:  # noqa: BLE001  # every error is reported to the client
                 self._failed = error

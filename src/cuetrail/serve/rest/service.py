@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
 from starlette.requests import Request
@@ -13,10 +15,12 @@ from starlette.types import ASGIApp
 
 from cuetrail.model import Scope
 from cuetrail.serve.rest.auth import TOKEN_KEY, Access, authorize
-from cuetrail.serve.rest.idempotency import IdempotencyCache
-from cuetrail.serve.rest.requests import JSON, RequestRules, problem_body, problem_from
-from cuetrail.serve.rest.server_sent_events import STREAM, EventResponse, RunOnce
-from cuetrail.serve.verbs import EFFECTS
+from cuetrail.serve.rest.idempotency import OnceWrites
+from cuetrail.serve.rest.load import Load, LocalLoad
+from cuetrail.serve.rest.metrics import Metrics
+from cuetrail.serve.rest.requests import JSON, RequestRules, json_bytes, problem_body, problem_from
+from cuetrail.serve.rest.server_sent_events import STREAM, Emit, EventResponse, in_thread
+from cuetrail.serve.writes import LONG_AT_ONCE, LONG_VERBS, REMOTE_AT_ONCE, Key, Pace, Write, WriteQueue, Writes
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -24,56 +28,64 @@ if TYPE_CHECKING:
     from cuetrail.serve.verbs import Job
 
 
-LONG_VERBS = frozenset(
-    {
-        "activate", "add_many", "backup", "bench", "doctor", "dream", "explore", "export", "import", "ingest",
-        "ingest_text", "reembed", "traverse",
-    }
-)  # fmt: skip
-"""Verbs that may take long. They have a queue of their own, so that the others do not wait for them."""
-_SHORT_WRITES = frozenset(name for name, effect in EFFECTS.items() if effect.writes and not effect.paths) - LONG_VERBS
-AT_ONCE, REMOTE_AT_ONCE, LONG_AT_ONCE = 1, 8, 2
-"""How many verbs run at a time. Threads that read the same file compete for Python's lock at every row, so that each
-takes twice the time; threads that wait for a database server do not.
+AT_ONCE = 1
+"""How many short verbs run at a time in one process. Threads that read the same file compete for Python's lock at every
+row, so that each takes twice the time; threads that wait for a database server do not.
 """
 WRITE_INTERVAL = 0.25
 """The longest time in seconds that a write waits for other writes."""
 
 
 class VerbQueues:
-    """Limits how many verbs run at a time, with one queue for long verbs and one for all others."""
+    """Limits how many verbs run at a time in this process: one queue for long verbs and one for all others."""
 
     def __init__(self, remote: bool) -> None:
-        self._short = anyio.CapacityLimiter(REMOTE_AT_ONCE if remote else AT_ONCE)
+        self.short = anyio.CapacityLimiter(REMOTE_AT_ONCE if remote else AT_ONCE)
         self._long = anyio.CapacityLimiter(LONG_AT_ONCE)
 
     def limiter(self, verb: str) -> anyio.CapacityLimiter:
         """Returns the limiter for a verb: that of long verbs, or that of all others."""
-        return self._long if verb in LONG_VERBS else self._short
+        return self._long if verb in LONG_VERBS else self.short
 
-    async def group_writes(self, verb: str) -> None:
-        """Delays a short write while other requests run, so that several writes follow each other.
 
-        The first recall after a write updates the indexes; grouped writes cause one update instead of many.
-        """
-        if verb in _SHORT_WRITES and self._short.borrowed_tokens:
-            await anyio.sleep(WRITE_INTERVAL - anyio.current_time() % WRITE_INTERVAL)
+class Shared(Protocol):
+    """The state that all processes of a server share: its writes, its open requests and its counts."""
+
+    writes: Writes
+    load: Load
+    metrics: Metrics
+
+    async def metrics_text(self) -> str:
+        """Returns the metrics of the server in the text format of Prometheus."""
+
+
+class OneProcess:
+    """The shared state of a server that is one process."""
+
+    def __init__(self, memory: LazyMemory, queues: VerbQueues) -> None:
+        # The first recall after a write brings the indexes up to date, so writes wait for each other while others run.
+        pace = Pace(lambda: queues.short.borrowed_tokens > 0, WRITE_INTERVAL)
+        self.writes: Writes = OnceWrites(WriteQueue(memory, pace, queues.short))
+        self.load: Load = LocalLoad()
+        self.metrics = Metrics()
+
+    async def metrics_text(self) -> str:
+        """Returns the metrics of this process."""
+        return self.metrics.text(self.load.in_progress())
 
 
 T = TypeVar("T")
 
-FORGETTING = ("forget", "mem0-delete")
-
 
 class Service:
     """The state that all routes share: the memory, the conditions that a request must meet (host name, token,
-    size, how fast its body arrives, how many wait), the queues by verb, and the responses stored by Idempotency-Key.
+    size, how fast its body arrives, how many wait), the queues by verb, and what all processes share.
     """
 
-    def __init__(self, memory: LazyMemory, rules: RequestRules) -> None:
+    def __init__(self, memory: LazyMemory, rules: RequestRules, shared: Shared | None = None) -> None:
         self.memory, self.rules = memory, rules
         self.queues = VerbQueues(memory.remote)
-        self._idempotency = IdempotencyCache()
+        self.shared: Shared = shared or OneProcess(memory, self.queues)
 
     async def authorize(self, request: Request, needed: Access) -> Scope | None:
         """Returns the scope of the request's token; None if none was sent and the server asks for none.
@@ -83,55 +95,58 @@ class Service:
         return await authorize(request, self.memory, self.rules, needed)
 
     async def run(self, verb: str, scope: Scope | None, work: Callable[[Memory], T]) -> T:
-        """Runs work on the memory in the verb's queue, within the scope, and returns its result."""
+        """Runs work that changes nothing in the verb's queue, within the scope, and returns its result."""
         return await self.memory.run(work, self.queues.limiter(verb), scope)
 
     async def respond_to_job(self, request: Request, job: Job, scope: Scope | None) -> ASGIApp:
         """Runs a job; the response is its result as JSON, or server-sent events if the request accepts them."""
-        sent = request.headers.get("idempotency-key") if job.writes else None
-        key = None if sent is None else (sent, job.fingerprint())
-        if STREAM in request.headers.get("accept", ""):
-            return EventResponse(
+        events = STREAM in request.headers.get("accept", "")
+        if job.writes:
+            write = Write(job.name, scope, JsonOfJob(job))
+            key = self.key(request, job.fingerprint)
+            return self._events_of_write(write, key) if events else await self.respond_to_write(write, key)
+        if events:
+            work = in_thread(
                 lambda emit, stop: job.run_with_events(self.memory.get(scope), emit, stop),
-                lambda error: problem_body(problem_from(error)), self.queues.limiter(job.name),
-                self._run_once(request, job.name, key),
-            )  # fmt: skip
-        return await self.respond(request, job.name, scope, job.result, key)
+                self.queues.limiter(job.name),
+            )
+            return EventResponse(work, _problem_data)
+        return await self.respond(job.name, scope, job.result)
 
-    async def respond(
-        self, request: Request, verb: str, scope: Scope | None, work: Callable[[Memory], Any],
-        key: tuple[str, str] | None = None,
-    ) -> Response:  # fmt: skip
-        """Runs work and returns its result as JSON.
+    async def respond(self, verb: str, scope: Scope | None, work: Callable[[Memory], Any]) -> Response:
+        """Runs work that changes nothing and returns its result as JSON."""
+        return Response(await self.run(verb, scope, lambda memory: json_bytes(work(memory))), media_type=JSON)
 
-        `key` is the request's Idempotency-Key and a fingerprint of its arguments: a repeated request is answered from
-        the cache.
-        """
+    async def respond_to_write(self, write: Write, key: Key | None) -> Response:
+        """Carries out a write, once per key, and returns its result as JSON."""
+        return Response(await self.shared.writes.run(write, key), media_type=JSON)
 
-        async def make() -> bytes:
-            await self.queues.group_writes(verb)
-            return await self.run(verb, scope, lambda memory: _json_bytes(work(memory)))
+    def key(self, request: Request, fingerprint: Callable[[], str]) -> Key | None:
+        """Returns the key of a request that writes, with a fingerprint of its arguments; None if it has none."""
+        sent = request.headers.get("idempotency-key")
+        return None if sent is None else (request.scope.get(TOKEN_KEY, ""), sent, fingerprint())
 
-        return Response(await self._run_once(request, verb, key)(make), media_type=JSON)
+    def _events_of_write(self, write: Write, key: Key | None) -> EventResponse:
+        async def work(emit: Emit, _stop: threading.Event) -> bytes:
+            result: bytes = await self.shared.writes.run(write, key, partial(_emit_progress, emit))
+            return result
 
-    def _run_once(self, request: Request, verb: str, key: tuple[str, str] | None) -> RunOnce:
-        """Returns a function that runs work and stores its response by token and `key` (Idempotency-Key and fingerprint
-        of the request), or returns the stored one. With `key` None it always runs. Forgetting clears the stored
-        responses, which may hold forgotten text.
-        """
-
-        async def run_once(make: Callable[[], Awaitable[bytes]]) -> bytes:
-            async def run() -> bytes:
-                try:
-                    return await make()
-                finally:
-                    if verb in FORGETTING:
-                        self._idempotency.clear()
-
-            return await (run() if key is None else self._idempotency.get(request.scope.get(TOKEN_KEY, ""), *key, run))
-
-        return run_once
+        return EventResponse(work, _problem_data)
 
 
-def _json_bytes(data: Any) -> bytes:
-    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str).encode()
+def _emit_progress(emit: Emit, step: str, done: int, total: int) -> None:
+    emit("progress", {"step": step, "done": done, "total": total})
+
+
+def _problem_data(error: Exception) -> dict[str, Any]:
+    return problem_body(problem_from(error))
+
+
+@dataclass(frozen=True, slots=True)
+class JsonOfJob:
+    """The work of a write: runs a job and returns its result as JSON."""
+
+    job: Job
+
+    def __call__(self, memory: Memory, progress: Callable[[str, int, int], None] | None) -> bytes:
+        return json_bytes(self.job.result(memory, progress))

@@ -1,8 +1,9 @@
-"""Dreams on Neo4j: the queries of a dream pass, and the transaction in which it writes tags, records and its ledger."""
+"""Dreams on Neo4j: the queries of a dream pass, the transaction in which it writes, and the lock of dreams."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -12,19 +13,23 @@ from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.dream import DREAM_KINDS, Atom, Book, Entry, Mark, Named, PassQueries, RunQuery, Saved, Writes
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.changelog import HEAD, take_keys
-from cuetrail.store.neo4j.connection import Connection, Tx, chunks, rows
+from cuetrail.store.neo4j.connection import Connection, Tx, chunks, explained, rows
 from cuetrail.store.neo4j.ids import partition_uid
 from cuetrail.store.neo4j.index import text_search
 from cuetrail.store.neo4j.reader import BY_KIND, ENDS, HAS_KEY, NOWHERE
 from cuetrail.store.neo4j.rows import uid
 from cuetrail.store.neo4j.write import usage
-from cuetrail.store.neo4j.write.nodes import DELETE_UNUSED_LABELS, WriteState, put_tags
+from cuetrail.store.neo4j.write.nodes import DELETE_UNUSED_LABELS, put_tags
+from cuetrail.store.neo4j.write.state import WriteState
 from cuetrail.store.neo4j.write.transaction import Neo4jTransaction
 from cuetrail.store.shared.write_order import write_batch
 from cuetrail.store.write import Batch
 
 T = TypeVar("T")
 Relabelled = Sequence[tuple[Atom, tuple[Tag, ...]]]
+
+# How many seconds to wait to find out if another dream runs.
+DREAM_SECONDS = 0.5
 
 # Dreams leave out quarantined nodes.
 _ATOMS = "MATCH (n:CueNode) WHERE n.part = $part AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
@@ -245,3 +250,36 @@ def _write_ledger(w: WriteState, drop: Sequence[tuple[Book, Entry]], put: Sequen
     lines = [{"uid": name(book, row), "part": w.partition, "book": int(book), **row._asdict()} for book, row in put]
     for part in chunks(lines):
         rows(w.tx, _PUT_ROWS, rows=part)
+
+
+@contextlib.contextmanager
+def dream_lock(connection: Connection) -> Iterator[bool]:
+    """Takes the lock of dreams for the block. Yields True, or False if another dream has it.
+
+    The lock is a node that an open transaction has written to. The server ends that transaction if the process dies.
+    """
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    with connection.session() as session:
+        try:
+            connection.writing(lambda tx: rows(tx, "MERGE (m:CueMeta {name: 'dream'})"))
+            with session.begin_transaction(timeout=DREAM_SECONDS) as first:
+                first.run("MATCH (m:CueMeta {name: 'dream'}) SET m.tried = timestamp()").consume()
+                first.rollback()
+            held = session.begin_transaction()
+            held.run("MATCH (m:CueMeta {name: 'dream'}) SET m.held = timestamp()").consume()
+        except (Neo4jError, DriverError) as error:
+            if _is_timeout(error):
+                yield False
+                return
+            raise explained(connection.address, error) from error
+        try:
+            yield True
+        finally:
+            with contextlib.suppress(Neo4jError, DriverError):
+                held.rollback()
+
+
+def _is_timeout(error: BaseException) -> bool:
+    code = str(getattr(error, "code", None) or "")
+    return "TransactionTimedOut" in code or "Terminated" in code or "LockClient" in code

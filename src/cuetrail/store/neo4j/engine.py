@@ -19,7 +19,8 @@ from cuetrail.store.graph import Expanded, Frontier
 from cuetrail.store.neo4j import doctor, upkeep
 from cuetrail.store.neo4j.changelog import take_keys
 from cuetrail.store.neo4j.connection import Address, Connection, Tx, put_setting, settings
-from cuetrail.store.neo4j.dream import Neo4jPassEngine
+from cuetrail.store.neo4j.dream import Neo4jPassEngine, dream_lock
+from cuetrail.store.neo4j.dry_run import rolled_back
 from cuetrail.store.neo4j.ids import partitions
 from cuetrail.store.neo4j.index import text_index, text_search, vector_search, vector_spaces
 from cuetrail.store.neo4j.index.expand import expand
@@ -102,6 +103,7 @@ class Neo4jStore:
 
     def __init__(self, address: Address, beside: OpenStore | None = None, connection: Connection | None = None) -> None:
         self.address = address
+        self.forward_accesses: Callable[[Scope, Sequence[str], int, Sequence[str]], None] | None = None
         self._beside = beside
         self._dream = threading.Lock()
         self.corpora = text_index.CorpusCache()
@@ -185,6 +187,11 @@ class Neo4jStore:
         # The server's indexes follow every write.
         return contextlib.nullcontext()
 
+    def group(self, follow: bool = False) -> contextlib.nullcontext[None]:
+        # The server has no transaction of which a part could be undone.
+        del follow
+        return contextlib.nullcontext()
+
     def forget(self, scope: Scope, /, ids: Sequence[str], now: int, how: Forgetting = FORGETTING) -> list[str]:
         keys = {place: self._free_keys(len(batch.nodes)) for place, batch in how.along.items()}
 
@@ -206,6 +213,9 @@ class Neo4jStore:
         return forgotten
 
     def touch(self, scope: Scope, /, ids: Sequence[str], now: int, facts: Sequence[str] = ()) -> None:
+        if self.forward_accesses is not None:
+            self.forward_accesses(scope, ids, now, facts)
+            return
         # A reader does not fail if writers are at work or the server is gone.
         with contextlib.suppress(Busy, Unreachable):
             self._accesses.add(scope, ids, now)
@@ -219,10 +229,10 @@ class Neo4jStore:
             yield None
             return
         try:
-            with upkeep.dream_lock(self.connection) as alone, contextlib.ExitStack() as stack:
+            with dream_lock(self.connection) as alone, contextlib.ExitStack() as stack:
                 if alone and dry_run:
                     # Others cannot write what the transaction touches until it is rolled back.
-                    bound = stack.enter_context(upkeep.rolled_back(self.connection))
+                    bound = stack.enter_context(rolled_back(self.connection))
                     yield Neo4jStore(self.address, self._beside, bound)
                 else:
                     yield self if alone else None

@@ -18,6 +18,7 @@ from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.neo4j.schema import NAME_INDEX
 from cuetrail.store.read import NameKey
 from cuetrail.store.search import NameMatch
+from cuetrail.store.shared.ids import SIGN
 from cuetrail.store.shared.tombstones import copy_test
 from cuetrail.text.names import ids_by_name
 from cuetrail.text.normalise import storable, words_in_names
@@ -117,7 +118,10 @@ class Reader:
         """Returns nodes by id, in the given order; missing ones are absent."""
         keys = self.ids.keys(ids)
         by_key = self.plain_nodes(list(keys.values()))
-        return {id_: replace(node, id=id_) for id_, key in keys.items() if (node := by_key.get(key))}
+        # A plain id is also the one that the node has in this scope; one with an owner may have a shorter one.
+        if named := [key for id_, key in keys.items() if SIGN in id_]:
+            by_key |= self.nodes_by_key(named)
+        return {id_: by_key[key] for id_, key in keys.items() if key in by_key}
 
     def plain_nodes(self, keys: Sequence[int]) -> dict[int, Node]:
         """Returns visible nodes by key, in the given order, under their plain ids, which are without owner."""

@@ -16,7 +16,7 @@ import xxhash
 
 from cuetrail.formulas import bands
 from cuetrail.model import NEW_LIFE, STORYLINE_KINDS, Edge, Fact, Life, Node, Tag
-from cuetrail.model.records import searched_heading, searched_title
+from cuetrail.model.searched_fields import searched_heading, searched_title
 from cuetrail.store.shared.encoding import pack, signed, unsigned
 from cuetrail.store.shared.fact_validity import ACTIVE, until
 from cuetrail.store.vector_space import vector_kind

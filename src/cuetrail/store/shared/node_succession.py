@@ -39,7 +39,7 @@ def pass_on(tx: WriteTransaction, pairs: Mapping[str, str]) -> None:
     successors = find_successors(tx, pairs)
     pass_facts(tx, successors)
     _pass_edges(tx, successors)
-    tx.move_notes({old: new.key for old, new in successors.items()})
+    tx.notes.move({old: new.key for old, new in successors.items()})
 
 
 def pass_facts(tx: WriteTransaction, successors: Successors) -> None:

@@ -97,8 +97,24 @@ _ADDITIONS = (
     re.compile(r"(?<=[^\W\d_])\s?\(\d{1,2}\)|(?<=[^\W\d_][.!?,;:])\s?\(\d{1,2}\)"),
     re.compile(r"[^\S\n]*[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+(?=[.!?\s]*(?:\n|\Z))"),
 )
-# A string of JSON, where a key, a list or an object begins before it.
-_JSON_STRING = re.compile(r'(?<=[:\[{,\s])"((?:[^"\\\n]|\\.)*)"(?=\s*(?:[,:\]}]|\Z))')
+# What formats put around a text or write instead of its characters: XML and BBCode, LaTeX, comments of code, numbers of
+# sections, keys of fields, bytes as =20 or %20. Only a text that comes in is read without it.
+_ENCODED = re.compile(r"=\r?\n|((?:=[\dA-F]{2}|%[\dA-Fa-f]{2})+)")
+_JOINED = re.compile(r"\b\w+(?:\+\w+){3,}|\b\w+(?:/\w+){3,}")
+_WRAPPED = re.compile(
+    r"<!\[CDATA\[|\]\]>|<r[tp]>[^<>]{0,99}</r[tp]>|</?[a-z][\w:.-]{0,30}(?:\s[^<>]*)?/?>"
+    r"|\[/?(?:b|i|u|s|quote|code|url|color|size|list|spoiler)(?:=[^\]\n]{0,99})?\]"
+    r"|:[a-z][\w-]{0,30}:(?=`)|\{[#.][\w-]{1,60}\}|\(\([\w-]{1,60}\)\)"
+    r"|(?:\(edited\)|\*{1,9}/)[^\S\n]*$"
+    r"|^[^\S\n]*(?:/\*+|//+|rem\s|#\+\w+:|§+\s*(?:\d[\d.]*)?|\d{1,3}(?:\.\d{1,3})+\.?\s|\[\d{1,3}\]:|\w{1,30}::)[^\S\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_COMMAND = re.compile(r"\\[a-z]{1,30}\*?(?:\[[^\[\]{}]*\])?\{([^{}]*)\}")
+# A string in quotes, as in JSON, CSV and code.
+_QUOTED = re.compile(
+    r'(?<![^:\[{(,=\s])"((?:[^"\\\n]|\\.)*)"(?=[\s,:;\])}>.!?]|\Z)'
+    r"|(?<![^\[{(,=\s])'((?:[^'\\\n]|\\.)*)'(?=[\s,:;\])}>.!?]|\Z)"
+)
 # Characters that are not seen: besides those of the category Cf, some controls, marks and letters.
 _UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]+")
 # What letters leave out: spaces and the punctuation of prose. Between digits, and before one, it has a meaning.
@@ -155,7 +171,30 @@ def _without_additions(forms: dict[str, None]) -> dict[str, None]:
     """The forms of a text, and each of them without what may have been added to it."""
     for addition in _ADDITIONS:
         forms |= dict.fromkeys(addition.sub("", form) for form in list(forms))
-    return forms
+    return forms | dict.fromkeys(undisguised(unwrapped(form)) for form in list(forms))
+
+
+def unwrapped(text: str) -> str:
+    """Returns the text without what formats of data, code and typesetting put around a text.
+
+    >>> unwrapped("[b]The key[/b] is <in><the/> mat</in>"), unwrapped("The=20key%20is"), unwrapped("the/key/is/in/it")
+    ('The key is  mat', 'The key is', 'the key is in it')
+    """
+    if "=" in text or "%" in text:
+        text = _ENCODED.sub(_decoded, text)
+    if "/" in text or "+" in text:
+        text = _JOINED.sub(lambda run: re.sub("[+/]", " ", run[0]), text)
+    if "\\" in text:
+        text = _COMMAND.sub(r"\1", text)
+    return _WRAPPED.sub("", text)
+
+
+def _decoded(found: re.Match[str]) -> str:
+    """The characters of encoded bytes; bytes that are none stay as they are."""
+    try:
+        return bytes.fromhex(re.sub("[=%]", "", found[1] or "")).decode()
+    except UnicodeDecodeError:
+        return found[0]
 
 
 class TombstoneMatch(NamedTuple):
@@ -200,8 +239,8 @@ class TextHashes:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonHashes:
-    """The hashes of the strings in a text that is JSON, each with its span and its readings."""
+class QuotedHashes:
+    """The hashes of the strings in quotes in a text, each with its span and its readings."""
 
     text: str
     strings: Sequence[tuple[tuple[int, int], Sequence[TextHashes]]]
@@ -221,25 +260,30 @@ class JsonHashes:
         return TombstoneMatch(found, rest) if found else None
 
 
-Reading = TextHashes | JsonHashes
+Reading = TextHashes | QuotedHashes
 
 
-def json_hashes(text: str) -> JsonHashes | None:
-    """Returns the hashes of the JSON strings of at least SHORTEST characters in a text that is or contains JSON, each
+def quoted_hashes(text: str) -> QuotedHashes | None:
+    """Returns the hashes of the strings in quotes of at least SHORTEST characters in a text, such as JSON or code, each
     with its span in the text, quotes included. Returns None if there are no such strings.
 
-    >>> found = json_hashes('{"said": "the key is\\\\nunder the mat", "by": "ann"}')
+    >>> found = quoted_hashes('{"said": "the key is\\\\nunder the mat", "by": "ann"}')
     >>> [span for span, _ in found.strings]
     [(9, 36)]
     """
-    if '":' not in text and not text.lstrip().startswith(("[", "{")):
+    if '"' not in text and "'" not in text:
         return None
-    strings = []
-    for found in _JSON_STRING.finditer(text):
-        if len(found[1]) >= SHORTEST:
-            with contextlib.suppress(ValueError):
-                strings.append((found.span(), _forms(Node("", text=json.loads(found[0])))))
-    return JsonHashes(text, strings) if strings else None
+    found = [(one.span(), _content(one)) for one in _QUOTED.finditer(text)]
+    strings = [(span, _forms(Node("", text=said))) for span, said in found if len(said) >= SHORTEST]
+    return QuotedHashes(text, strings) if strings else None
+
+
+def _content(string: re.Match[str]) -> str:
+    """What a string in quotes says: of JSON without its escapes."""
+    if string[1] is not None:
+        with contextlib.suppress(ValueError):
+            return str(json.loads(string[0]))
+    return string[1] or string[2] or ""
 
 
 def node_tombstones(node: Node, shared: Collection[str] = ()) -> list[str]:
@@ -330,8 +374,10 @@ def _matches(
 
 
 def _readings(node: Node) -> list[Reading]:
-    """Returns the hashes of a node's text as it is and, if that differs, without disguises; of JSON, its strings."""
-    strings = json_hashes(_text(node))
+    """Returns the hashes of a node's text as it is and, if that differs, without disguises, and of its strings in
+    quotes.
+    """
+    strings = quoted_hashes(_text(node))
     return [*_forms(node), *([strings] if strings is not None else ())]
 
 
@@ -405,10 +451,10 @@ def add_tombstones(
     """
     ids = [node.id for node in nodes]
     hashes = [hash_ for n in nodes for hash_ in ([id_hash(n.id)] if n.id in id_only else node_tombstones(n, shared))]
-    for id_, text in tx.earlier_texts(partition, ids):
+    for id_, text in tx.history.texts(partition, ids):
         if id_ not in id_only:
             hashes += text_tombstones(text)
-    tx.remove_versions(partition, ids)
+    tx.history.remove(partition, ids)
     tx.tombstones.put(partition, [Tombstone(hash_, now) for hash_ in hashes])
 
 

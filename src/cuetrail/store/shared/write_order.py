@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from cuetrail.errors import Forgotten, GhostWrite, NotFound
 from cuetrail.model import STORYLINE_KINDS, Edge, Link, Mention, Node, Note, Version
-from cuetrail.model.records import NEXT_IN_SOURCE, restated
+from cuetrail.model.records import NEXT_IN_SOURCE
+from cuetrail.model.usage import restated
 from cuetrail.store.shared.fact_writes import (
     forget_extracted,
     judge_facts,
@@ -46,17 +47,17 @@ def write_batch(tx: WriteTransaction, batch: Batch) -> Written:
     _put_mentions(tx, [one for one in batch.mentions if forgotten.isdisjoint((one.source, one.node))])
     _put_links(tx, [link for link in batch.links if link.src not in forgotten])
     _put_vectors(tx, batch, forgotten | cut)
-    tx.put_sources(batch.sources)
-    tx.put_roots(batch.roots, batch.remove_roots)
+    tx.sources.put(batch.sources)
+    tx.sources.put_roots(batch.roots, batch.remove_roots)
     tx.tombstones.put(tx.partition, batch.tombstones)
-    tx.put_versions(batch.versions)
+    tx.history.put(batch.versions)
     _read_back(tx, {keys[node.id]: node.text for node in nodes})
     pass_facts(tx, find_successors(tx, batch.fact_successors))
     if batch.successors:
         pass_on(tx, batch.successors)
         removed += _remove_nodes(tx, list(tx.find_own(batch.successors).values()))
         # The file that the old nodes came from is empty only now.
-        tx.remove_empty_sources([(tx.partition, path) for path in batch.remove_sources])
+        tx.sources.remove_empty([(tx.partition, path) for path in batch.remove_sources])
     return Written(added, len(nodes) - added, removed, len(edges), tuple(sorted(forgotten)), tuple(sorted(cut)))
 
 
@@ -70,28 +71,29 @@ def forget(
     leave none either.
     """
     found = tx.find_own(ids)
-    keys = list(found.values())
+    # Two ids may mean one node: its plain id, and the one with its owner.
+    keys = list(dict.fromkeys(found.values()))
     by_partition: dict[int, list[Node]] = {}
     for partition, node in tx.nodes.read(keys):
         by_partition.setdefault(partition, []).append(node)
     for partition, nodes in sorted(by_partition.items()):
         add_tombstones(tx, partition, nodes, now, {plain(id_) for id_ in id_only}, shared)
-    sources = tx.sources_of(keys)
+    sources = tx.sources.of_nodes(keys)
     _remove_nodes(tx, keys)
     _remove_nodes(tx, forget_extracted(tx, [plain(id_) for id_ in found]))
     # A file is known as long as something of it is stored. Files that were empty before stay known.
-    tx.remove_empty_sources(sources)
+    tx.sources.remove_empty(sources)
     return list(found)
 
 
 def _remove(tx: WriteTransaction, batch: Batch) -> int:
     """Removes the nodes, edges, notes and empty files that the batch lists for removal; returns the number of nodes."""
-    removed = _remove_nodes(tx, list(tx.find_own(batch.remove_nodes).values()))
-    tx.edges.remove(list(tx.find_own(batch.remove_edges, "edge").values()))
-    tx.remove_notes(list(tx.find_own(batch.remove_notes, "note").values()))
+    removed = _remove_nodes(tx, list(dict.fromkeys(tx.find_own(batch.remove_nodes).values())))
+    tx.edges.remove(list(dict.fromkeys(tx.find_own(batch.remove_edges, "edge").values())))
+    tx.notes.remove(list(dict.fromkeys(tx.find_own(batch.remove_notes, "note").values())))
     removed += _remove_nodes(tx, remove_facts(tx, batch.remove_facts) if batch.remove_facts else [])
-    tx.drop_versions(batch.remove_versions)
-    tx.remove_empty_sources([(tx.partition, path) for path in batch.remove_sources])
+    tx.history.drop(batch.remove_versions)
+    tx.sources.remove_empty([(tx.partition, path) for path in batch.remove_sources])
     return removed
 
 
@@ -170,10 +172,10 @@ def _corrected(
     # Summaries that dreams write have no history.
     with_history = {id_ for id_, old in reworded.items() if old.kind not in STORYLINE_KINDS}.difference(overwritten)
     versioned = [node for node in nodes if node.id in with_history]
-    last = tx.last_versions([node.id for node in versioned])
+    last = tx.history.last_times([node.id for node in versioned])
     # Two corrections within one millisecond are two versions, in order.
     at = {node.id: max(node.updated, last.get(node.id, node.updated - 1) + 1) for node in versioned}
-    tx.put_versions([Version(id_, time, reworded[id_].name, reworded[id_].text) for id_, time in at.items()])
+    tx.history.put([Version(id_, time, reworded[id_].name, reworded[id_].text) for id_, time in at.items()])
     used = {id_: old for id_, old in before.items() if id_ not in overwritten}
     return [
         replace(node, created=old.created, life=restated(node.life, old.life)) if (old := used.get(node.id)) else node
@@ -201,17 +203,17 @@ def _put_notes(tx: WriteTransaction, notes: Sequence[Note]) -> None:
     for kind in ("node", "edge"):
         some = [note for note in notes if note.on == kind]
         targets = tx.find((note.target for note in some), kind)
-        tx.put_notes(kind, [(note, _need(targets, note.target, kind)) for note in some])
+        tx.notes.put(kind, [(note, _need(targets, note.target, kind)) for note in some])
 
 
 def _put_mentions(tx: WriteTransaction, mentions: Sequence[Mention]) -> None:
     keys = tx.find(end for one in mentions for end in (one.source, one.node))
-    tx.put_mentions({(_need(keys, one.source), _need(keys, one.node)): one.at for one in mentions})
+    tx.links.put_mentions({(_need(keys, one.source), _need(keys, one.node)): one.at for one in mentions})
 
 
 def _put_links(tx: WriteTransaction, links: Sequence[Link]) -> None:
     keys = tx.find_here(link.src for link in links)
-    tx.put_links([(_need(keys, link.src), link) for link in links])
+    tx.links.put([(_need(keys, link.src), link) for link in links])
 
 
 def _put_vectors(tx: WriteTransaction, batch: Batch, without: Collection[str]) -> None:

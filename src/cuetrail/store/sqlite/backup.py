@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cuetrail.errors import Busy, CorruptMemory, InputError, MemoryError_, WrongVersion
-from cuetrail.files import MEMORY_FILE, PRIVATE_FOLDER, replace_with, sync_file, sync_folder
+from cuetrail.files import MEMORY_FILE, PRIVATE_FOLDER, is_special, replace_with, sync_file, sync_folder
 from cuetrail.store.sqlite.connection import BUSY_SECONDS, Database, explained, put_meta, roll_back
 from cuetrail.store.sqlite.restore_swap import recover, swap, workplace
 from cuetrail.store.sqlite.schema import VERSION, migrate
@@ -102,14 +102,19 @@ def _unpacked(path: Path, place: Path) -> Path:
 
     Raises InputError if the archive is missing, damaged or no backup, WrongVersion if a newer cuetrail wrote it.
     """
+    if is_special(path):
+        raise InputError(f"{path} is no backup, but a folder, pipe or device: give the file that `backup` wrote")
     try:
         with tarfile.open(path) as tar:
+            if tar.getmember(ABOUT).size > ABOUT_BYTES:
+                raise ValueError(f"{ABOUT} is too large")
             for name in (ABOUT, TRUTH):
                 member = tar.extractfile(name)
                 if member is None:
                     raise ValueError(f"{name} is not a file")
                 with member, (place / name).open("wb") as file:
                     shutil.copyfileobj(member, file, 2**20)
+        # In an archive it may be a link to a larger file.
         if (place / ABOUT).stat().st_size > ABOUT_BYTES:
             raise ValueError(f"{ABOUT} is too large")
         about = json.loads((place / ABOUT).read_text("utf-8"))

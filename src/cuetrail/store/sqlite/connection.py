@@ -23,6 +23,7 @@ from cuetrail.store.sqlite.restore_swap import recover, sweep, workplace
 from cuetrail.store.sqlite.rows import RowDamaged, summed
 from cuetrail.store.sqlite.schema import migrate
 from cuetrail.store.sqlite.structure_check import StructureCheck
+from cuetrail.store.sqlite.unacknowledged import FILE, Unacknowledged
 
 T = TypeVar("T")
 
@@ -153,6 +154,15 @@ class _Reader:
         weakref.finalize(self, db.close).atexit = False
 
 
+class _GroupReader(_Reader):
+    """The writing connection, as the thread of a group of writes reads from it."""
+
+    __slots__ = ()
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db, self.users = db, 0
+
+
 class _ReadingConnection:
     """The context manager of `reading_connection`. It is a class, because a generator is slower on every search."""
 
@@ -205,6 +215,9 @@ class Database:
         self._guard = threading.Lock()
         self._readers: weakref.WeakSet[_Reader] = weakref.WeakSet()
         self._closing: list[Callable[[], None]] = []
+        self._grouping: int | None = None
+        self.unacknowledged = Unacknowledged(directory / "index" / FILE)
+        self.on_close(self.unacknowledged.close)
         self._process = os.getpid()
         self._open = True
         self._damaged = False
@@ -322,6 +335,8 @@ class Database:
         return _ReadingConnection(self)
 
     def _taken(self) -> _Reader:
+        if self._grouping == threading.get_ident():
+            return _GroupReader(self.writer)
         reader: _Reader | None = getattr(self._local, "reader", None)
         with self._guard:
             self._check_place()
@@ -334,7 +349,7 @@ class Database:
     def _given_back(self, reader: _Reader) -> None:
         with self._guard:
             reader.users -= 1
-            if not self._open and not reader.users:
+            if not self._open and not reader.users and not isinstance(reader, _GroupReader):
                 reader.db.close()
 
     @contextlib.contextmanager
@@ -384,7 +399,50 @@ class Database:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Opens one write transaction: committed if the block ends, rolled back if it raises."""
+        """Opens one write transaction: committed if the block ends, rolled back if it raises.
+
+        In the thread of a `group` it is a part of the group's transaction, and rolled back alone.
+        """
+        if self._grouping == threading.get_ident():
+            with self._explained(), self._part() as db:
+                yield db
+            return
+        with self._transaction() as db:
+            yield db
+
+    @contextlib.contextmanager
+    def group(self) -> Iterator[sqlite3.Connection]:
+        """Joins all writes of this thread in the block into one transaction, committed if the block ends.
+
+        A write that raises is rolled back alone. This thread reads what it wrote; others do when all is committed.
+        """
+        with self._transaction() as db:
+            self._grouping = threading.get_ident()
+            try:
+                yield db
+                if not db.in_transaction:
+                    raise MemoryError_(f"SQLite has undone the writes to {self.path.parent}: try them again")
+            finally:
+                self._grouping = None
+
+    @contextlib.contextmanager
+    def _part(self) -> Iterator[sqlite3.Connection]:
+        """Opens a part of a group's transaction, which is rolled back alone if the block raises."""
+        if not self.writer.in_transaction:
+            # A full disk, for instance, ends the whole transaction.
+            raise MemoryError_(f"SQLite has undone the writes to {self.path.parent}: try them again")
+        self.writer.execute("SAVEPOINT part")
+        try:
+            yield self.writer
+        except BaseException:
+            if self.writer.in_transaction:
+                self.writer.execute("ROLLBACK TO part")
+                self.writer.execute("RELEASE part")
+            raise
+        self.writer.execute("RELEASE part")
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         # Before the lock: in a forked process nobody would release it.
         self._check_process()
         self._check_writable()

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import shutil
 import sqlite3
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cuetrail.errors import InputError
-from cuetrail.model import DATE_ONLY, Fact, Life, Scope, Tag, Where
+from cuetrail.model import DATE_ONLY, Fact, Scope, Tag, Where
 from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.store.dream import (
     DREAM_KINDS,
     Atom,
     Book,
     Entry,
-    Living,
     Mark,
     Named,
     PassQueries,
@@ -36,7 +32,8 @@ from cuetrail.store.sqlite.connection import Database, another_version, chunks, 
 from cuetrail.store.sqlite.index.text_index import TextIndex
 from cuetrail.store.sqlite.index.text_search import TextSearch
 from cuetrail.store.sqlite.schema import IS_FOUND, IS_NAMED
-from cuetrail.store.sqlite.write.records import collect_labels, count_given, label_ids, put_carriers
+from cuetrail.store.sqlite.write import usage
+from cuetrail.store.sqlite.write.labels import collect_labels, count_given, label_ids, put_carriers
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
 from cuetrail.store.write import Batch
 from cuetrail.text.normalise import names_of
@@ -234,7 +231,7 @@ class SqlitePassEngine:
                 write_batch(tx, batch)
                 tx.log(name)
             _remove_mentions(db, part, writes.remove_mentions)
-            _settle(db, writes.lives, name)
+            usage.store_decay(db, writes.lives, name)
             another_version(db, part)
             _write_ledger(db, part, writes.drop, writes.put)
             if writes.mark is not None:
@@ -343,43 +340,3 @@ def _write_ledger(
         " DO UPDATE SET third = excluded.third, fourth = excluded.fourth"
     )
     db.executemany(query, [(part, book, *row) for book, row in put])
-
-
-# --- copies for dry runs
-
-
-@contextlib.contextmanager
-def copied(db: Database, directory: Path) -> Iterator[Path]:
-    """Yields a new folder with a copy of `memory.db`, for a dry run; it is deleted afterwards."""
-    with tempfile.TemporaryDirectory(dir=directory, prefix=_PREFIX) as made:
-        place = Path(made)
-        with db.reading() as view, contextlib.closing(sqlite3.connect(place / "memory.db")) as copy:
-            view.backup(copy)
-        yield place
-
-
-def left(directory: Path) -> list[Path]:
-    """Returns the folders with copies for dry runs, of running or killed processes."""
-    return sorted(directory.glob(_PREFIX + "*"))
-
-
-def sweep(directory: Path) -> None:
-    """Deletes all copies for dry runs: forgotten texts must not survive in the copy of a killed process. The caller
-    holds the dream lock, so none is in use.
-    """
-    for copy in left(directory):
-        shutil.rmtree(copy, ignore_errors=True)
-
-
-def _settle(db: sqlite3.Connection, lives: Iterable[tuple[Living, Life]], name: str) -> None:
-    """Stores the usage records of nodes after decay. A node that was used or corrected since it was read is skipped.
-
-    `name` is the dream pass that made the change.
-    """
-    for some in chunks(list(lives)):
-        query = f"SELECT key, {rows.LIFE} FROM life WHERE key IN ({marks(len(some))})"
-        there = {row[0]: Life(*row[1:]) for row in db.execute(query, [was.key for was, _ in some])}
-        same = [(was, life) for was, life in some if there.get(was.key) == was.life]
-        db.executemany(rows.PUT_LIFE, [rows.life_row(was.key, life) for was, life in same])
-        moved = [was.key for was, life in same if (was.life.state == "archived") != (life.state == "archived")]
-        log_changes(db, moved, dreamt=name)

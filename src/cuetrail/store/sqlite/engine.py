@@ -9,7 +9,7 @@ import contextlib
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +18,18 @@ from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.files import PRIVATE, PRIVATE_FOLDER
-from cuetrail.model import NEW_LIFE, Edge, Finding, Life, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
-from cuetrail.model.records import accessed
+from cuetrail.model import Edge, Finding, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
 from cuetrail.store.dream import DreamPass
 from cuetrail.store.read import Record, ScopeVersion
 from cuetrail.store.search import Factors, RelationQuery
 from cuetrail.store.shared.scoped import Scoped
 from cuetrail.store.shared.write_order import forget, write_batch
-from cuetrail.store.sqlite import backup, connection, doctor, rows
+from cuetrail.store.sqlite import backup, connection, doctor
 from cuetrail.store.sqlite import dream as dreams
+from cuetrail.store.sqlite import dry_run as dry_runs
 from cuetrail.store.sqlite import reader as edge_reads
 from cuetrail.store.sqlite.changelog import FORGOTTEN, head, log_changes
-from cuetrail.store.sqlite.connection import UNERASED, Database, another_version, chunks, marks, put_meta
+from cuetrail.store.sqlite.connection import UNERASED, Database, another_version, put_meta
 from cuetrail.store.sqlite.index import relationship_search, text_search, vector_search
 from cuetrail.store.sqlite.index import vector_spaces as spaces
 from cuetrail.store.sqlite.index.expand import expand
@@ -41,8 +41,7 @@ from cuetrail.store.sqlite.read import facts as fact_reads
 from cuetrail.store.sqlite.read import listing, partition
 from cuetrail.store.sqlite.read.snapshot import Snapshot, WholeView
 from cuetrail.store.sqlite.reader import Reader, held_space, held_spaces, ids_of, partitions, vectors_by_key
-from cuetrail.store.sqlite.write import transaction
-from cuetrail.store.sqlite.write.records import renew_sums
+from cuetrail.store.sqlite.write import tombstones, usage
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
 from cuetrail.store.upkeep import StoredSettings
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
@@ -101,6 +100,7 @@ class SqliteStore:
         self.relation_index = VectorIndex(directory / "index" / "relations", self.db, RELATIONS)
         self.label_index = LabelIndex(directory / "index" / "labels", self.db)
         self._bulk = threading.local()
+        self.forward_accesses: Callable[[Scope, Sequence[str], int, Sequence[str]], None] | None = None
         self._accesses: deque[tuple[Scope, tuple[str, ...], int]] = deque()
         self.settings = StoredSettings(self._read_settings, self._put_setting)
         self._sweep()
@@ -126,7 +126,7 @@ class SqliteStore:
     atoms_of = reading_used(partition.atoms_of)
     simhash_bands = reading(partition.simhash_bands)
     copies = reading(Reader.copies)
-    redacted_texts = reading(transaction.redacted_texts)
+    redacted_texts = reading(tombstones.redacted_texts)
     page = reading(listing.page)
     labels = reading(listing.labels)
     stats = reading(listing.stats)
@@ -239,12 +239,34 @@ class SqliteStore:
             self._bulk.writes = None
             self.text_index.settle()
 
+    @contextlib.contextmanager
+    def group(self, follow: bool = False) -> Iterator[None]:
+        self.count_accesses()
+        try:
+            with self.db.group() as db:
+                before = head(db)
+                yield
+                after = head(db)
+                if follow and after > before:
+                    self.db.unacknowledged.announce(before, after)
+            if follow and after > before:
+                self._follow()
+        finally:
+            self.db.unacknowledged.clear()
+
+    def _follow(self) -> None:
+        """Brings the indexes of texts and vectors up to date; if that fails, the next search does it."""
+        with contextlib.suppress(CuetrailError):
+            self.text_index.catch_up()
+            for index in self._vector_indexes():
+                index.catch_up()
+
     def forget(self, scope: Scope, /, ids: Sequence[str], now: int, how: Forgetting = FORGETTING) -> list[str]:
         self.count_accesses()
         with self.db.writing() as db:
             tx = SqliteTransaction(db, self.db.path, scope)
             forgotten = forget(tx, ids, now, how.id_only, how.shared)
-            tx.remove_unused_paths()
+            tx.sources.remove_unused_paths()
             tx.log()
             for partition, more in how.along.items():
                 self._write(db, partition, more)
@@ -266,13 +288,16 @@ class SqliteStore:
         return forgotten
 
     def touch(self, scope: Scope, /, ids: Sequence[str], now: int, facts: Sequence[str] = ()) -> None:
+        if self.forward_accesses is not None:
+            self.forward_accesses(scope, ids, now, facts)
+            return
         if ids:
             self._accesses.append((scope, tuple(ids), now))
             if len(self._accesses) >= MANY_ACCESSES or not 0 <= now - self._accesses[0][2] < ACCESS_MS:
                 self.count_accesses()
         if facts:
             with contextlib.suppress(Busy), self.db.best_effort_write() as db:
-                _count_fact_uses(db, ids_of(db, scope).keys(facts, "facts").values(), now)
+                usage.count_fact_uses(db, ids_of(db, scope).keys(facts, "facts").values(), now)
 
     def count_accesses(self) -> None:
         """Stores the accesses that `touch` collected; if another process is writing, a later call does."""
@@ -282,7 +307,7 @@ class SqliteStore:
         with contextlib.suppress(Busy), self.db.best_effort_write() as db:
             counted = list(self._accesses)
             for scope, ids, now in counted:
-                asleep = _count_accesses(db, list(ids_of(db, scope).keys(ids).values()), now)
+                asleep = usage.count_accesses(db, list(ids_of(db, scope).keys(ids).values()), now)
                 if asleep:
                     woken.append((asleep, now))
             # Other threads may have appended meanwhile; the counted ones are at the front.
@@ -292,7 +317,7 @@ class SqliteStore:
             # The indexes must follow, so this must not be lost in a power cut.
             with self.db.writing() as db:
                 for keys, now in woken:
-                    _count_accesses(db, keys, now, wake=True)
+                    usage.count_accesses(db, keys, now, wake=True)
                 log_changes(db, [key for keys, _ in woken for key in keys])
                 another_version(db)
 
@@ -310,12 +335,12 @@ class SqliteStore:
         except OSError as error:
             raise MemoryError_(f"{lock.lock_file} cannot be written ({error}): make the folder writable") from error
         try:
-            dreams.sweep(self.directory)
+            dry_runs.sweep(self.directory)
             with self.db.long_log(), contextlib.ExitStack() as stack:
                 if not dry_run:
                     yield self
                     return
-                folder = stack.enter_context(dreams.copied(self.db, self.directory))
+                folder = stack.enter_context(dry_runs.copied(self.db, self.directory))
                 yield stack.enter_context(contextlib.closing(SqliteStore(folder)))
         finally:
             lock.release()
@@ -356,7 +381,7 @@ class SqliteStore:
         }  # fmt: skip
         found = doctor.examine(self.db, indexes, repair, progress)
         if not self._sweep():
-            copies = ", ".join(str(copy) for copy in dreams.left(self.directory))
+            copies = ", ".join(str(copy) for copy in dry_runs.left(self.directory))
             found.append(Finding("dry run", f"one that was killed left a copy of the memory: {copies}", "delete it"))
         return found
 
@@ -386,45 +411,7 @@ class SqliteStore:
 
     def _sweep(self) -> bool:
         """Deletes copies that killed dry runs left, unless a dream runs. Returns False if one could not be deleted."""
-        if dreams.left(self.directory):
+        if dry_runs.left(self.directory):
             with contextlib.suppress(MemoryError_), self.single_dream() as alone:
-                return not (alone and dreams.left(self.directory))
+                return not (alone and dry_runs.left(self.directory))
         return True
-
-
-def _count_accesses(db: sqlite3.Connection, keys: Sequence[int], now: int, wake: bool = False) -> list[int]:
-    """Counts one access of each node; returns the keys of archived nodes.
-
-    Archived nodes are counted, and thereby leave the archive, only with `wake`; the caller then logs the change.
-    """
-    old = dict.fromkeys(keys, NEW_LIFE)
-    for some in chunks(keys):
-        found = db.execute(f"SELECT key, {rows.LIFE} FROM life WHERE key IN ({marks(len(some))})", some)
-        old.update((row[0], Life(*row[1:])) for row in found)
-    archived = sorted(key for key, life in old.items() if life.state == "archived")
-    counted = old if wake else {key: life for key, life in old.items() if life.state != "archived"}
-    db.executemany(rows.PUT_LIFE, [rows.life_row(key, accessed(life, now)) for key, life in counted.items()])
-    _count_use(db, "nodes", list(counted))
-    return archived
-
-
-def _count_fact_uses(db: sqlite3.Connection, keys: Iterable[int], now: int) -> None:
-    """Counts one use of each fact with one of these keys, at the time `now`."""
-    query = (
-        "UPDATE facts SET access_count = access_count + 1,"
-        " last_accessed = max(coalesce(last_accessed, ?1), ?1) WHERE key = ?2"
-    )
-    touched = list(keys)
-    for some in chunks(touched):
-        for row in db.execute(f"SELECT * FROM facts WHERE key IN ({marks(len(some))})", some):
-            rows.verify("facts", row[:-1], row[-1])
-    db.executemany(query, [(now, key) for key in touched])
-    renew_sums(db, "facts", touched)
-    _count_use(db, "facts", touched)
-
-
-def _count_use(db: sqlite3.Connection, table: str, keys: Sequence[int]) -> None:
-    """Counts one use in each partition that has one of these rows; `read.facts.uses` returns the counts."""
-    for some in chunks(keys):
-        partitions = f"SELECT DISTINCT part, 1 FROM {table} WHERE key IN ({marks(len(some))})"
-        db.execute(f"INSERT INTO uses {partitions} ON CONFLICT (part) DO UPDATE SET count = count + 1", some)

@@ -18,6 +18,7 @@ from cuetrail.errors import MemoryError_
 from cuetrail.files import MEMORY_FILE, PRIVATE, PRIVATE_FOLDER
 from cuetrail.store.sqlite.connection import explained
 from cuetrail.store.sqlite.engine import SqliteStore
+from cuetrail.store.sqlite.unacknowledged import FILE as UNACKNOWLEDGED
 
 
 def is_read_only(directory: Path) -> bool:
@@ -63,7 +64,7 @@ def _copy(directory: Path, place: Path) -> None:
         db.backup(stack.enter_context(contextlib.closing(sqlite3.connect(place / MEMORY_FILE))))
     index = place / "index"
     with contextlib.suppress(OSError, shutil.Error):
-        shutil.copytree(directory / "index", index, ignore=shutil.ignore_patterns("lock", "wanted"))
+        shutil.copytree(directory / "index", index, ignore=shutil.ignore_patterns("lock", "wanted", UNACKNOWLEDGED))
     for one in (index, *sorted(index.rglob("*"))) if index.exists() else ():
         # The modes of the original were copied too.
         one.chmod(PRIVATE_FOLDER if one.is_dir() else PRIVATE)

@@ -28,9 +28,10 @@ from typing import Any, Literal
 import yaml
 
 from cuetrail.errors import InputError, ReadError
+from cuetrail.files import is_special
 from cuetrail.model import Edge, FileError, Node
 from cuetrail.model.ids import digest
-from cuetrail.model.records import make_tags, norm_buckets
+from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.store.read import Record
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.text.prose import split_sentences
@@ -357,11 +358,14 @@ def note_files(path: Path, errors: list[FileError] | None = None) -> list[Path]:
 
 
 def files_below(path: Path, on_error: Callable[[OSError], None] | None = None) -> list[Path]:
-    """Returns all files below a folder except hidden ones. Calls `on_error` for folders that cannot be read."""
+    """Returns all files below a folder except hidden ones, pipes and devices. Calls `on_error` for folders that cannot
+    be read.
+    """
     found: list[Path] = []
     for folder, folders, names in os.walk(path, onerror=on_error):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(folder, name) for name in names if not name.startswith(".")]
+        shown = (Path(folder, name) for name in names if not name.startswith("."))
+        found += [file for file in shown if not is_special(file)]
     return found
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from cuetrail.errors import ReadError
 from cuetrail.model import Edge, FileError, Node
 from cuetrail.model.ids import digest
-from cuetrail.model.records import make_tags, norm_buckets
+from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.store.read import Record
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.transfer.formats.graph_view import RELATION_WEIGHT, GraphView, graph_view, is_placeholder

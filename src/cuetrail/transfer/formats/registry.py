@@ -117,12 +117,16 @@ _MISSING = {
 
 
 def detect(path: Path) -> str | None:
-    """Returns the name of the format, judged by content; None if it is unknown. Raises InputError for a missing path.
+    """Returns the name of the format, judged by content; None if it is unknown. Raises InputError for a missing path
+    and for a pipe or device.
 
     An unpacked ChatGPT or Claude export is recognised by its `conversations.json`.
     """
     if not path.exists():
         raise InputError(f"There is no {path}. Check the path.")
+    if not path.is_file() and not path.is_dir():
+        # Reading a pipe or a device may never end.
+        raise InputError(f"{path} is no file or folder, but a pipe or device: write its content into a file first")
     sample = _sample(path)
     return next((name for name, matches in _RULES if matches(sample)), None)
 

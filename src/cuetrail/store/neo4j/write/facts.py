@@ -11,7 +11,7 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import Tx, chunks, rows, settings
 from cuetrail.store.neo4j.reader import ENDS
 from cuetrail.store.neo4j.rows import short, uid
-from cuetrail.store.neo4j.write.nodes import WriteState
+from cuetrail.store.neo4j.write.state import WriteState
 from cuetrail.store.shared.encoding import pack
 from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT
 from cuetrail.store.transaction import StoredFact, Topic

@@ -1,129 +1,17 @@
-"""Nodes and edges on the server, for writing, and the state of one write transaction.
-
-Writers of one partition wait for each other.
-"""
+"""Writes nodes to the server, and connects them to their labels, names and topics."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 
-from cuetrail.model import Edge, Node, Scope, Tag
+from cuetrail.model import Node, Tag
 from cuetrail.store.neo4j import rows as made
-from cuetrail.store.neo4j.connection import Tx, chunks, rows
-from cuetrail.store.neo4j.ids import Ids, partition_uid
-from cuetrail.store.neo4j.index import vector_spaces
+from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.rows import short, uid
+from cuetrail.store.neo4j.write.state import WriteState
 from cuetrail.store.shared.encoding import GIVEN
-from cuetrail.store.transaction import StoredEdge, StoredNode, Topic
-from cuetrail.store.vector_space import vector_kind
+from cuetrail.store.transaction import StoredNode, Topic
 from cuetrail.text.normalise import has_topics, names_of, topics_of
-
-_PLACE = """MERGE (p:CuePlace {uid: $uid}) ON CREATE SET p.tenant = $tenant, p.owner = $owner, p.team = $team
-SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1 RETURN p.part"""
-_NUMBER = """MERGE (m:CueMeta {name: 'parts'}) SET m.held = true SET m.value = coalesce(m.value, 0) + 1
-WITH m MATCH (p:CuePlace {uid: $uid}) SET p.part = m.value RETURN p.part"""
-_LOCK = """UNWIND $parts AS part MATCH (p:CuePlace {part: part})
-SET p.held = true SET p.writes = coalesce(p.writes, 0) + 1"""
-
-
-class WriteState:
-    """The state that the parts of one write transaction share: the transaction, the partition written to, and the keys
-    changed so far. The partition is created on first use and locked.
-
-    `changed` are keys of nodes; `new` is the number of new ones among them. `labelled` is, by partition, by how much
-    the number of nodes with tags or buckets changes. `free_keys` are for new nodes.
-    """
-
-    def __init__(self, tx: Tx, scope: Scope, free_keys: Sequence[int]) -> None:
-        self.tx = tx
-        uid = partition_uid(scope)
-        given = {"tenant": scope.tenant, "owner": scope.user, "team": scope.share or ""}
-        found = rows(tx, _PLACE, uid=uid, **given)[0][0]
-        self.partition: int = rows(tx, _NUMBER, uid=uid)[0][0] if found is None else found
-        self.ids = Ids(tx, scope)
-        self.free_keys = free_keys
-        self.changed: set[int] = set()
-        self.new = 0
-        self.labelled = Counter[int]()
-
-    def lock(self, partitions: Iterable[int]) -> None:
-        """Keeps others from writing to these partitions until the end. They are locked in order, to avoid deadlocks."""
-        others = sorted(set(partitions) - {self.partition})
-        if others:
-            rows(self.tx, _LOCK, parts=others)
-
-    def run(self, query: str, given: Sequence[object]) -> None:
-        """Runs a query in chunks, with the values `given` as the parameter `rows`."""
-        for some in chunks(given):
-            rows(self.tx, query, rows=some, part=self.partition)
-
-
-_EDGES = "UNWIND $uids AS uid MATCH ()-[e:CUE_EDGE {uid: uid}]->() USING INDEX SEEK e:CUE_EDGE(uid)"
-_CREATE_EDGES = """UNWIND $rows AS row MATCH (a:CueNode {key: row.src}) MATCH (b:CueNode {key: row.dst})
-CREATE (a)-[e:CUE_EDGE]->(b) SET e = row.props"""
-_EDGES_OF = "UNWIND $keys AS key MATCH (n:CueNode {key: key})-[e:CUE_EDGE]-() RETURN DISTINCT e.uid"
-_REMOVE_NOTES_ON_EDGES = "UNWIND $uids AS uid MATCH (o:CueNote {edge: uid}) DETACH DELETE o"
-_STATED_EDGES = f"""UNWIND $keys AS key MATCH (n:CueNode {{key: key}})-[e:CUE_EDGE]-() USING INDEX SEEK n:CueNode(key)
-WHERE e.via IS NULL WITH DISTINCT e, startNode(e) AS a, endNode(e) AS b
-RETURN {made.EDGE_MAP}, a.key, a.id, b.key, b.id"""
-_MOVE_EDGE = """MATCH ()-[e:CUE_EDGE {uid: $was}]->() USING INDEX SEEK e:CUE_EDGE(uid)
-WITH e, properties(e) AS kept DELETE e
-WITH kept MATCH (a:CueNode {key: $src}) MATCH (b:CueNode {key: $dst})
-CREATE (a)-[made:CUE_EDGE]->(b) SET made = kept, made.uid = $uid, made.id = $id"""
-_MOVE_NOTES_ON_EDGE = "MATCH (o:CueNote {edge: $was}) SET o.edge = $uid"
-
-
-class Edges:
-    """Writes edges, with their notes and vectors, in one transaction. `store.transaction` documents the methods."""
-
-    def __init__(self, state: WriteState) -> None:
-        self.state = state
-        self.tx = state.tx
-
-    def put(self, edges: Sequence[Edge], ends: Mapping[str, int]) -> None:
-        part = self.state.partition
-        uids = [uid(part, e.id) for e in edges]
-        query = f"{_EDGES} RETURN e.id, e.created"
-        created: dict[str, int] = dict(row for some in chunks(uids) for row in rows(self.tx, query, uids=some))
-        texts = {uid(part, e.id): e.text for e in edges if e.id in created and vector_kind(e)}
-        vectors = vector_spaces.unchanged_vectors(self.tx, texts, "edge")
-        put = []
-        for e in edges:
-            props = made.edge_props(replace(e, created=created.get(e.id, e.created)), part)
-            put.append({"src": ends[e.src], "dst": ends[e.dst], "props": props | vectors.get(props["uid"], {})})
-        # The old edges go, but not their notes.
-        self._delete([uid(part, id_) for id_ in created])
-        self.state.run(_CREATE_EDGES, put)
-
-    def remove(self, handles: Sequence[str]) -> None:
-        for some in chunks(handles):
-            rows(self.tx, _REMOVE_NOTES_ON_EDGES, uids=some)
-        self._delete(handles)
-
-    def _delete(self, uids: Sequence[str]) -> None:
-        for some in chunks(uids):
-            rows(self.tx, f"{_EDGES} DELETE e", uids=some)
-
-    def stated(self, keys: Sequence[int]) -> list[StoredEdge]:
-        found: dict[str, StoredEdge] = {}
-        for some in chunks(keys):
-            for e, src, src_id, dst, dst_id in rows(self.tx, _STATED_EDGES, keys=some):
-                found[e["uid"]] = StoredEdge(e["uid"], e["part"], src, dst, made.to_edge(e, src_id, dst_id))
-        return list(found.values())
-
-    def taken(self, ids: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
-        uids = [uid(*one) for one in ids]
-        query = f"{_EDGES} RETURN e.part, e.id"
-        return {(part, id_) for some in chunks(uids) for part, id_ in rows(self.tx, query, uids=some)}
-
-    def move(self, moves: Sequence[tuple[StoredEdge, StoredEdge]]) -> None:
-        for old, new in moves:
-            to = uid(new.partition, new.edge.id)
-            rows(self.tx, _MOVE_EDGE, was=old.handle, uid=to, id=new.edge.id, src=new.src, dst=new.dst)
-            rows(self.tx, _MOVE_NOTES_ON_EDGE, was=old.handle, uid=to)
-
 
 _BY_KEY = "UNWIND $keys AS key MATCH (n:CueNode {key: key})"
 _READ_NODES = f"{_BY_KEY} RETURN {made.NODE}"
@@ -164,10 +52,12 @@ RETURN file, seq"""
 class Nodes:
     """Writes nodes, with labels, names and usage, in one transaction. `store.transaction` documents the methods."""
 
-    def __init__(self, state: WriteState, edges: Edges, topics_with_objects: TopicsOfObjects) -> None:
+    def __init__(
+        self, state: WriteState, remove_edges_at: Callable[[Sequence[int]], None], topics_with_objects: TopicsOfObjects
+    ) -> None:
         self.state = state
         self.tx = state.tx
-        self._edges = edges
+        self._remove_edges_at = remove_edges_at
         self._topics_with_objects = topics_with_objects
 
     def before(self, ids: Sequence[str]) -> dict[str, StoredNode]:
@@ -240,7 +130,7 @@ class Nodes:
         self._count_off(keys)
         self._drop_labels(keys)
         for some in chunks(keys):
-            self._edges.remove([uid for (uid,) in rows(self.tx, _EDGES_OF, keys=some)])
+            self._remove_edges_at(some)
             topics += self._topics_with_objects(some)
             for query in _REMOVE_NODES:
                 rows(self.tx, query, keys=some)

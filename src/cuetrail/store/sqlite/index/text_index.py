@@ -17,7 +17,7 @@ from typing import Any
 import tantivy
 
 from cuetrail.model import STORYLINE_KINDS
-from cuetrail.model.records import searched_heading, searched_title
+from cuetrail.model.searched_fields import searched_heading, searched_title
 from cuetrail.store.sqlite.changelog import FORGOTTEN, changes_since, head, mark_of, position
 from cuetrail.store.sqlite.connection import Database, chunks, gone, marks, meta
 from cuetrail.store.sqlite.index.directory import IndexDir, State, rebuilding
@@ -211,8 +211,15 @@ class TextIndex:
             return self.view_at(db, *position(db), progress)
 
     def view_at(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None = None) -> TextView:
-        """Returns a view that contains the changes up to `target`; updates the index if needed."""
+        """Returns a view that contains the changes up to `target`, but may lack those that nobody has acknowledged yet;
+        updates the index if needed.
+        """
         del db
+        needed, view = self.db.unacknowledged.needed(target), self.opened
+        if needed < target and view is not None and view.epoch == epoch and view.seq >= needed:
+            # Its files may be changing at this moment; a view keeps those that it has opened.
+            return view
+        target = needed
         for _ in range(3):
             view = self._current(epoch)
             if view is not None and view.seq >= target:

@@ -30,25 +30,14 @@ import tantivy
 from tantivy import Occur, Query
 
 from cuetrail.model import FieldWeights, Label, Node, SearchHit, TextQuery, Where
-from cuetrail.model.records import maker, searched_heading, searched_title
+from cuetrail.model.records import maker
+from cuetrail.model.searched_fields import searched_heading, searched_title
 from cuetrail.store.search import Factors
+from cuetrail.store.shared.text_search import FILTER_SCORE, LABEL_BOOST, TIE, sides_by_factor, top_with_ties
 from cuetrail.store.sqlite.connection import chunks
 from cuetrail.store.sqlite.reader import CheckedFiles, Index, Reader
-from cuetrail.text.normalise import (
-    FILTER_SCORE,
-    FUZZY_SHARE,
-    LABEL_BOOST,
-    TIE,
-    Terms,
-    analysable,
-    clean,
-    edits,
-    searchable_text,
-    sides_by_factor,
-    top_with_ties,
-    word_beginnings,
-    words_to_correct,
-)
+from cuetrail.text.normalise import Terms, analysable, clean, searchable_text, word_beginnings
+from cuetrail.text.typos import FUZZY_SHARE, edits, words_to_correct
 
 K1 = 1.2
 MOST_TERMS = 1024

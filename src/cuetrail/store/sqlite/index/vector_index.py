@@ -80,10 +80,17 @@ class VectorIndex:
         return None if view.space == NO_VECTORS else view
 
     def view_at(self, db: sqlite3.Connection, epoch: str, target: int, progress: Progress | None = None) -> VectorView:
-        """Returns a view that contains the changes up to `target`; one without blocks if the memory has no vectors."""
+        """Returns a view that contains the changes up to `target`, but may lack those that nobody has acknowledged yet;
+        one without blocks if the memory has no vectors.
+        """
         space = space_of(db)
         if space is None:
             return VectorView(epoch, target, None, NO_VECTORS, ())
+        needed, opened = self.db.unacknowledged.needed(target), self.opened
+        if needed < target and opened and (opened.epoch, opened.space) == (epoch, space) and opened.seq >= needed:
+            # Its files may be changing at this moment; a view keeps those that it has opened.
+            return opened
+        target = needed
         for _ in range(3):
             view = self._current(epoch, space)
             if view is not None and view.seq >= target:

@@ -1,4 +1,5 @@
-"""The facts of a batch: those of nodes that are replaced or removed, and those that its texts state.
+"""The facts that the texts of a batch state: added, kept, or withdrawn when no text states them any more; and the facts
+of nodes that are replaced or removed.
 
 The facts of an entity that a rule made pass to the node that gets its name. When a file is removed, the facts that
 others stated about its note stay.

@@ -45,6 +45,7 @@ from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
 from cuetrail.transfer.jsonl import required_ids
+from tests.store.contract.conftest import Engine
 from tests.store.contract.test_records import vector
 
 EVERYTHING = Where(quarantined=True, archived=True)
@@ -64,11 +65,10 @@ EDGES = [f"e{i}" for i in range(4)]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = SqliteStore(tmp_path)
+def store(engine: Engine) -> Store:
+    opened = engine()
     opened.vector_spaces().start(VectorSpace("test", 2))
-    yield opened
-    opened.close()
+    return opened
 
 
 def mark(scope: Scope) -> str:
@@ -264,7 +264,8 @@ def assert_kept(before: list[tuple[str | None, Record]], after: list[tuple[str |
 def test_no_step_of_one_person_shows_or_changes_what_is_anothers(store: Store, seed: int) -> None:
     chance = random.Random(seed)
     done = []
-    for number in range(30):
+    steps = 30 if isinstance(store, SqliteStore) else 10
+    for number in range(steps):
         actor = chance.choice(SCOPES)
         before = {p: own_data(store, p) for p in people()}
         vectors = {s: own_vectors(store, s) for s in SCOPES}
@@ -284,18 +285,19 @@ def test_no_step_of_one_person_shows_or_changes_what_is_anothers(store: Store, s
             for scope in SCOPES:
                 assert_nothing_leaks(store, scope)
     assert store.doctor(False, None) == []
-    assert done.count("write") > 10, "too few writes to find anything"
+    assert done.count("write") > steps / 3, "too few writes to find anything"
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_memory_opened_by_anyone_recalls_and_exports_only_what_they_may_see(tmp_path: Path, seed: int) -> None:
+def test_a_memory_opened_by_anyone_recalls_and_exports_only_what_they_may_see(
+    address: str, tmp_path: Path, seed: int
+) -> None:
     chance = random.Random(100 + seed)
-    place = tmp_path / "memory"
-    with Memory(place, embedder=None) as memory:
+    with Memory(address, embedder=None) as memory:
         for _ in range(25):
             act(memory.store, chance, chance.choice(SCOPES))
     for scope in SCOPES:
-        with Memory(place, scope=scope, embedder=None) as memory:
+        with Memory(address, scope=scope, embedder=None) as memory:
             answer = memory.recall("word apple pear ann bob cat", budget=Budget(chars=100_000), limit=50, now=5)
             shown = [hit.node for hit in answer.hits]
             expected = [row for row in rows_of_all(memory.store) if may_see(scope, row[0])]
@@ -407,19 +409,19 @@ def test_people_and_teams_whose_names_run_together_are_still_told_apart(store: S
     assert sorted(node.owner for node in found.values()) == ["a", "a/b", "r"]
 
 
-def test_forgetting_takes_the_memory_that_was_named_and_its_copies(tmp_path: Path) -> None:
+def test_forgetting_takes_the_memory_that_was_named_and_its_copies(address: str) -> None:
     texts = {BOB: "the private plan of the spring", BOB_RED: "the red plan of the spring", BOB_BLUE: "the blue one"}
     for scope, text in texts.items():
-        with Memory(tmp_path, scope=scope, embedder=None) as memory:
+        with Memory(address, scope=scope, embedder=None) as memory:
             memory.add(text, id="plan")
             memory.add("said in every place, word for word")
-    with Memory(tmp_path, scope=BOB_BLUE, embedder=None) as memory:
+    with Memory(address, scope=BOB_BLUE, embedder=None) as memory:
         assert memory.forget("plan@@bob/red") == ["plan@@bob/red"]
         assert {n.text for n in (memory.get("plan"), memory.get("plan@@bob")) if n} == {texts[BOB], texts[BOB_BLUE]}
         assert len(memory.forget(memory.recall("word for word").hits[0].node.id)) == 3
         assert memory.recall("said in every place").hits == ()
         memory.add("the blue one, corrected", id="plan")
-    with Memory(tmp_path, scope=BOB_RED, embedder=None) as memory:
+    with Memory(address, scope=BOB_RED, embedder=None) as memory:
         with pytest.raises(Forgotten):
             memory.add("something else", id="plan")
         assert memory.forget("plan@@bob/blue") == ["plan@@bob/blue"]
@@ -435,33 +437,31 @@ def test_the_history_of_each_memory_is_its_own(store: Store) -> None:
     assert store.history(BOB, "x@@ann/red") == []
 
 
-def test_what_is_ingested_for_a_team_carries_nothing_private_into_it(tmp_path: Path) -> None:
+def test_what_is_ingested_for_a_team_carries_nothing_private_into_it(address: str) -> None:
     said = "The quick brown fox jumps over the lazy dog while seven wizards quietly boil their evening tea"
-    place = tmp_path / "m"
-    with Memory(place, scope=BOB, embedder=None) as memory:
+    with Memory(address, scope=BOB, embedder=None) as memory:
         memory.ingest_text(f"---\ntags: [hushhush]\n---\n{said}. We met Quillonia Zweistein there.", source="mine.md")
         memory.ingest_text(f"{said}. They met Quillonia Zweistein too.", source="same.md")
-    with Memory(place, scope=BOB_RED, embedder=None) as memory:
+    with Memory(address, scope=BOB_RED, embedder=None) as memory:
         memory.ingest_text(f"{said}! We met Quillonia Zweistein there.", source="ours.md")
         memory.ingest_text("Something else.", source="same.md")
         memory.link("Quillonia Zweistein", "ours", weight=0.5)
         assert memory.forget(source="mine.md")
-    with Memory(place, scope=ANN_RED, embedder=None) as memory:
+    with Memory(address, scope=ANN_RED, embedder=None) as memory:
         seen = memory.recall("fox wizards Quillonia something", limit=50, budget=Budget(chars=100_000)).hits
         assert {hit.node.source for hit in seen} <= {"ours.md", "same.md"}
         assert not any("hushhush" in hit.node.tags or "too" in hit.node.text for hit in seen)
         assert memory.get("Quillonia Zweistein") is None
-    with Memory(place, scope=BOB, embedder=None) as memory:
+    with Memory(address, scope=BOB, embedder=None) as memory:
         assert [hit.node.source for hit in memory.recall('"Quillonia Zweistein too"').hits] == ["same.md"]
         assert memory.doctor() == []
 
 
-def test_an_export_leads_to_the_same_memories_when_it_is_imported_again(tmp_path: Path) -> None:
-    place = tmp_path / "m"
+def test_an_export_leads_to_the_same_memories_when_it_is_imported_again(address: str, tmp_path: Path) -> None:
     for scope, text in ((ANN_RED, "lynx"), (BOB, "opal"), (BOB_RED, "jade")):
-        with Memory(place, scope=scope, embedder=None) as memory:
+        with Memory(address, scope=scope, embedder=None) as memory:
             memory.add(f"{text} of {scope.user}", id="x")
-    with Memory(place, scope=BOB, embedder=None) as memory:
+    with Memory(address, scope=BOB, embedder=None) as memory:
         memory.add("y", id="y")
         for other in ("x", "x@@ann/red", "x@@bob/red"):
             memory.link("y", other, weight=0.5)
@@ -473,8 +473,8 @@ def test_an_export_leads_to_the_same_memories_when_it_is_imported_again(tmp_path
         assert {step.id for step in memory.neighbours("y").neighbours} == {"x", "x@@ann/red", "x@@bob/red"}
 
 
-def test_an_export_has_the_vector_of_each_place(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m", scope=BOB, embedder=None) as memory:
+def test_an_export_has_the_vector_of_each_place(address: str, tmp_path: Path) -> None:
+    with Memory(address, scope=BOB, embedder=None) as memory:
         memory.store.vector_spaces().start(VectorSpace("test", 2))
         made = {None: vector(1, 0), "red": vector(0, 1)}
         for team, meant in made.items():
@@ -485,13 +485,13 @@ def test_an_export_has_the_vector_of_each_place(tmp_path: Path) -> None:
     assert {line.get("team"): b64decode(line["vector"]) for line in lines} == made
 
 
-def test_what_a_teammate_has_already_is_imported_all_the_same(tmp_path: Path) -> None:
-    for place, scope in (("bobs", BOB_RED), ("shared", ANN_RED)):
-        with Memory(tmp_path / place, scope=scope, embedder=None) as memory:
+def test_what_a_teammate_has_already_is_imported_all_the_same(address: str, tmp_path: Path) -> None:
+    for place, scope in ((tmp_path / "bobs", BOB_RED), (address, ANN_RED)):
+        with Memory(place, scope=scope, embedder=None) as memory:
             memory.add("the same word for word", id="x", now=1)
-            memory.export(tmp_path / f"{place}.jsonl")
-    with Memory(tmp_path / "shared", scope=BOB_RED, embedder=None) as memory:
-        memory.import_(tmp_path / "bobs.jsonl")
+            memory.export(tmp_path / f"{scope.user}.jsonl")
+    with Memory(address, scope=BOB_RED, embedder=None) as memory:
+        memory.import_(tmp_path / "bob.jsonl")
         assert [record.id for _, record in memory.store.scan(BOB_RED) if isinstance(record, Node)] == ["x"]
 
 
@@ -535,7 +535,7 @@ def test_two_teammates_may_mention_the_same(store: Store) -> None:
     assert [r for _, r in store.scan(BOB) if isinstance(r, Mention)] == [Mention("x", "y", 2)]
 
 
-def test_only_the_owner_removes_or_forgets(store: Store, tmp_path: Path) -> None:
+def test_only_the_owner_removes_or_forgets(store: Store) -> None:
     store.write(ANN_RED, Batch(nodes=[Node("x", text="word")], edges=[Edge("e", "x", "x")]))
     before = list(store.scan(ANN))
     assert store.forget(BOB, ["x"], 1) == []
@@ -544,9 +544,12 @@ def test_only_the_owner_removes_or_forgets(store: Store, tmp_path: Path) -> None
     assert store.vectors(ANN, ["x"]) == {}
     store.write(BOB, Batch(nodes=[Node("x", text="bob's own")]))
     assert list(store.scan(ANN)) == before
-    with Memory(tmp_path / "m", scope=ANN_RED, embedder=None) as memory:
+
+
+def test_a_teammate_who_forgets_is_told_that_only_the_owner_may(address: str) -> None:
+    with Memory(address, scope=ANN_RED, embedder=None) as memory:
         memory.add("word", id="x")
-    with Memory(tmp_path / "m", scope=BOB, embedder=None) as memory, pytest.raises(NotFound, match="only its owner"):
+    with Memory(address, scope=BOB, embedder=None) as memory, pytest.raises(NotFound, match="only its owner"):
         memory.forget("x")
 
 
@@ -589,12 +592,12 @@ def test_what_teammates_said_about_a_memory_goes_with_it_and_nothing_else(store:
     assert store.doctor(False, None) == []
 
 
-def test_a_teammates_recall_counts_as_use_of_a_shared_memory(tmp_path: Path) -> None:
-    with Memory(tmp_path, scope=ANN_RED, embedder=None) as memory:
+def test_a_teammates_recall_counts_as_use_of_a_shared_memory(address: str) -> None:
+    with Memory(address, scope=ANN_RED, embedder=None) as memory:
         memory.add("word", id="x")
-    with Memory(tmp_path, scope=BOB, embedder=None) as memory:
+    with Memory(address, scope=BOB, embedder=None) as memory:
         assert [hit.node.id for hit in memory.recall("word", now=9).hits] == ["x"]
-    with Memory(tmp_path, scope=ANN, embedder=None) as memory:
+    with Memory(address, scope=ANN, embedder=None) as memory:
         node = memory.get("x")
         assert node is not None
         assert (node.life.accesses, node.life.last_access) == (1, 9)
@@ -621,3 +624,19 @@ def test_a_scope_needs_names_and_shares_only_with_its_own_teams(tmp_path: Path) 
     for wrong in (Scope(tenant=""), Scope(user=""), Scope(share="red"), Scope(teams=("blue",), share="red")):
         with pytest.raises(InputError):
             Memory(tmp_path, scope=wrong, embedder=None)
+
+
+def test_two_names_of_one_memory_count_once_when_it_goes(store: Store) -> None:
+    def written() -> None:
+        store.write(ANN_RED, Batch(nodes=[Node("x", text="Ann's", tag_details=(Tag("t", "t"),))]))
+        store.write(BOB_BLUE, Batch(nodes=[Node("x", text="Bob's", tag_details=(Tag("t", "t"),))], allow_again=True))
+
+    written()
+    assert store.get(BOB, ["x@@bob/blue"])["x@@bob/blue"].id == "x", "a memory has one id in a scope"
+    assert store.write(BOB, Batch(remove_nodes=["x@@bob/blue", "x"])).removed == 1
+    assert store.doctor(False, None) == []
+    written()
+    assert store.forget(BOB, ["x@@bob/blue", "x"], 1) == ["x@@bob/blue", "x"]
+    assert store.doctor(False, None) == []
+    assert store.get(ANN, ["x"])["x"].text == "Ann's"
+    assert store.get(BOB, ["x"])["x"].text == "Ann's"

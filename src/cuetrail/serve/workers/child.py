@@ -1,0 +1,64 @@
+"""A child process of a server: started by the supervisor as `python -m cuetrail.serve.workers.child`, with the numbers
+of its handles. Its first message says what it is.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cuetrail.serve.workers.lifeline import end_with_parent
+
+if TYPE_CHECKING:
+    from cuetrail.serve.workers.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Handles:
+    """The handles that a child inherits: its ends of the line and of the door, the board, and the parent's pipe."""
+
+    line: int
+    door: int
+    board: int
+    life: int
+
+
+def main(parent: int, handles: Handles) -> None:
+    """Does the task that arrives first, until the supervisor stops it."""
+    # Ctrl-C and a stop of the whole service reach every process; only the supervisor decides.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    end_with_parent(parent, handles.life)
+    for handle in (handles.line, handles.door, handles.board, handles.life):
+        os.set_inheritable(handle, False)
+    # Imported here: they take a second to load, in which the parent may end.
+    from cuetrail.serve.rest.request_log import json_log
+    from cuetrail.serve.workers.board import Board
+    from cuetrail.serve.workers.frames import receive_first
+
+    line, door = socket.socket(fileno=handles.line), socket.socket(fileno=handles.door)
+    task: Task = receive_first(line)
+    board = Board(handles.board, task.readers)
+    os.close(handles.board)
+    with task.warnings(), json_log():
+        if task.number is None:
+            from cuetrail.serve.workers.writer import run_writer
+
+            door.close()
+            run_writer(task, line, board)
+        else:
+            from cuetrail.serve.workers.reader import run_reader
+
+            run_reader(task, task.number, line, door, board)
+
+
+if __name__ == "__main__":
+    _parent, *_handles = map(int, sys.argv[1:])
+    # By its real name, so that messages between processes find its classes there.
+    from cuetrail.serve.workers import child
+
+    child.main(_parent, child.Handles(*_handles))

@@ -124,9 +124,12 @@ def rank(
 
 
 def literal_first(nodes: Sequence[Node], raw: Mapping[str, float], cue: str) -> dict[str, float]:
-    """Returns the scores, where a text that is the cue itself has a higher one than all others."""
-    asked, most = fold_padded(cue), max(raw.values(), default=0.0)
-    return {node.id: raw[node.id] + (most + 1 - raw[node.id]) * (fold_padded(node.text) == asked) for node in nodes}
+    """Returns the scores, where a text that is the cue itself has a higher one than all others; one with the same
+    capitals and accents has the highest.
+    """
+    asked, exact, most = fold_padded(cue), cue.strip(), max(raw.values(), default=0.0)
+    lead = {node.id: most + 1 + (node.text.strip() == exact) for node in nodes if fold_padded(node.text) == asked}
+    return {node.id: lead.get(node.id, raw[node.id]) for node in nodes}
 
 
 # --- signals

@@ -79,8 +79,8 @@ def estimated_tokens(text: str) -> int:
     >>> estimated_tokens("four"), estimated_tokens("hello"), estimated_tokens("日本"), estimated_tokens("")
     (1, 2, 2, 0)
     """
-    other = 0 if text.isascii() else sum(not c.isascii() for c in text)
-    return other + -(-(len(text) - other) // 4)
+    ascii_ = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    return len(text) - ascii_ + -(-ascii_ // 4)
 
 
 def bands(simhash: int) -> tuple[int, int, int]:

@@ -70,6 +70,7 @@ _SENTENCE_END = re.compile(r"[.!?;]\s|\n")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _FIRST_NAME = re.compile(r"(?<!\w)(?!(?:The|A|In|On|At|And|But|Of)\b)[A-Z][\w.'’-]* $")
 _NO_LETTER = re.compile(r"[\W_]+")
+_FOLLOWING = re.compile(r" [A-Z]")
 _ACCENTS = re.compile(r"[\u0300-\u036f]+")
 _QUALIFIER = re.compile(r"\s*(?:\([^()]*\)\s*$|,\s.*$)")
 
@@ -440,17 +441,46 @@ def mentions(text: str, name: str) -> bool:
     >>> mentions("Morgan sings.", "morgan"), mentions("Frank Morgan sings.", "morgan")
     (True, False)
     """
-    found = _mention(name).finditer(text)
+    words = name.split()
     return any(
-        " " in name or not _FIRST_NAME.search(text, max(match.start() - 40, 0), match.start()) for match in found
+        _FOLLOWING.match(text, end) is None and (len(words) > 1 or not _FIRST_NAME.search(text, max(at - 40, 0), at))
+        for at, end in _places_of(words, text)
     )
 
 
-@lru_cache(1 << 12)
-def _mention(name: str) -> re.Pattern[str]:
-    words = r"[\W_]+".join(re.escape(word) for word in name.split())
-    # Case is ignored in the name only: a capital behind it makes it part of a longer one.
-    return re.compile(rf"(?i:(?<!\w){words}(?!\w))(?! [A-Z])")
+def _places_of(words: Sequence[str], text: str) -> Iterator[tuple[int, int]]:
+    """Yields the begin and the end of each place where a text has these words, whole and one after another, in any
+    case.
+    """
+    lower = text.lower()
+    if len(lower) != len(text):
+        # Only then do some letters become two in lower case, which would shift the places behind them.
+        lower = "".join(small if len(small := char.lower()) == 1 else char for char in text)
+    at = lower.find(words[0]) if words else -1
+    while at >= 0:
+        end = _end_of(words, lower, at)
+        if end >= 0:
+            yield at, end
+        at = lower.find(words[0], at + 1)
+
+
+def _end_of(words: Sequence[str], lower: str, at: int) -> int:
+    """Returns where the words end that a text has at this place, -1 if it has others, or only a part of a word."""
+    if at and _is_letter(lower[at - 1]):
+        return -1
+    end = at
+    for number, word in enumerate(words):
+        if number:
+            gap = _NO_LETTER.match(lower, end)
+            end = gap.end() if gap is not None else end
+        if not lower.startswith(word, end) or _is_letter(lower[end + len(word) : end + len(word) + 1]):
+            return -1
+        end += len(word)
+    return end
+
+
+def _is_letter(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def clear_name_caches() -> None:

@@ -67,7 +67,7 @@ from cuetrail.recall.spread.activation import Stream
 from cuetrail.recall.spread.traversal_pagerank import Traversal
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.rerank import Reranker, reranker_of
-from cuetrail.rerank.reranking import RERANK_MS
+from cuetrail.rerank.time_budget import RERANK_MS
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.read import LABEL_KINDS, LabelKind, Labelled, edges_by_id

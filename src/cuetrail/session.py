@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cuetrail.config import on_server, server_home, without_login
-from cuetrail.rerank.reranking import RERANK_MS
+from cuetrail.rerank.time_budget import RERANK_MS
 
 if TYPE_CHECKING:
     from cuetrail.embed.vectors import Vectors

@@ -12,7 +12,7 @@ import pytest
 
 from cuetrail import Budget, Memory, Scope, recipes
 from cuetrail.model import Recollection
-from cuetrail.recall.constants import Trail
+from cuetrail.recall.trail_constants import Trail
 from cuetrail.text.timestamps import milliseconds
 
 NOW = milliseconds("2026-11-18")

@@ -13,7 +13,7 @@ import pytest
 from cuetrail import AsyncMemory, Memory, Recollection, Scope
 from cuetrail.errors import InputError, RerankerError
 from cuetrail.rerank import Reranker
-from cuetrail.rerank.reranking import RERANK_MS
+from cuetrail.rerank.time_budget import RERANK_MS
 from tests.rerank.tiny_cross_encoder import tiny_cross_encoder
 
 NOW = 1_700_000_000_000

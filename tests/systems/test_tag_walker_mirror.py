@@ -12,7 +12,7 @@ import pytest
 from cuetrail import Memory, Scope
 from cuetrail.errors import InputError
 from cuetrail.mirror.atomic_publish import exchange
-from cuetrail.mirror.folder import Placement
+from cuetrail.mirror.marker_and_manifest import Placement
 from cuetrail.model import Life, Node, Tag
 from cuetrail.store.write import Batch
 from tests.mirror.tools import RULE, ids, looks, opened, pages, shown, tree

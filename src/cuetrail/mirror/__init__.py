@@ -4,12 +4,13 @@
 
 - `registry` lists the mirrors that a memory keeps up to date; `update` brings one up to date.
 - `pages` decides which atoms go into which file, names the files and renders them.
-- `folder` checks a folder, reads which memory it mirrors and lists its files; `atomic_publish` swaps the files.
+- `marker_and_manifest` checks a folder, reads which memory it mirrors and lists its files.
+- `atomic_publish` swaps the files.
 
 May import: errors, files, model, store, text.
 """
 
-from cuetrail.mirror.folder import Placement, is_mirror
+from cuetrail.mirror.marker_and_manifest import Placement, is_mirror
 from cuetrail.mirror.registry import SyncOutcome, folders_of, registered, sync_and_register, sync_registered, unregister
 from cuetrail.mirror.update import MirrorReport, sync
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from types import TracebackType
 
 from cuetrail.files import MIRROR_MARKER, PRIVATE_FOLDER
-from cuetrail.mirror.folder import INNER_WORK, MANIFEST, PageState
+from cuetrail.mirror.marker_and_manifest import INNER_WORK, MANIFEST, PageState
 
 # A process that has just opened a folder must be able to read it before it is emptied. Where the system shows which
 # folders are open, we wait for them to close; not for long, because the folder may hold forgotten text.

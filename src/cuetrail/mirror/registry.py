@@ -16,7 +16,7 @@ from typing import Literal
 
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.mirror.atomic_publish import WorkDir
-from cuetrail.mirror.folder import Placement, read_marker
+from cuetrail.mirror.marker_and_manifest import Placement, read_marker
 from cuetrail.mirror.update import MirrorReport, sync, sync_lock
 from cuetrail.model import Scope
 from cuetrail.store.ports import Store

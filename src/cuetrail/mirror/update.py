@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 from cuetrail.errors import Busy, MirrorError
 from cuetrail.files import MIRROR_MARKER, PRIVATE
 from cuetrail.mirror.atomic_publish import FULL, FileChanges, WorkDir, publish
-from cuetrail.mirror.folder import (
+from cuetrail.mirror.marker_and_manifest import (
     MANIFEST,
     Bundle,
     Marker,

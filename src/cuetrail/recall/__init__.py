@@ -1,7 +1,7 @@
 """Recall: anchor -> spread -> score -> render, a folder for each stage.
 
 Read `pipeline.py` first, then `recipes.py`. `query.py` parses the cue. `stage_types.py` has the values that pass from
-stage to stage, `constants.py` the limits of the default recipe. `narrative.py` is a recipe of its own.
+stage to stage, `trail_constants.py` the limits of the default recipe. `narrative.py` is a recipe of its own.
 `current_facts.py` puts current facts before the hits of the default recipe.
 
 

@@ -12,7 +12,7 @@ from cuetrail.model import Budget, Recollection, Where
 from cuetrail.recall.query import Cue, parse_cue, query_terms, question_text
 from cuetrail.recall.render.text import budget_measure, refusal
 from cuetrail.recall.stage_types import Measure, RecallContext, Recipe, Scored
-from cuetrail.rerank.reranking import Reranking
+from cuetrail.rerank.time_budget import Reranking
 
 if TYPE_CHECKING:
     from cuetrail.session import Session

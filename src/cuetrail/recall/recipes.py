@@ -1,4 +1,5 @@
-"""Recipes: values made of four plain functions. The numbers of TRAIL are in `recall.weights`, all others here.
+"""Recipes: values made of four plain functions. The numbers of TRAIL are in `recall/trail_constants.py`, all others
+here.
 
 A recipe of your own is another value:
 
@@ -15,18 +16,18 @@ from cuetrail.model.tags import GENERIC_TAGS
 from cuetrail.recall.anchor.activation_seeds import Chooser, Seeding, find_seeds
 from cuetrail.recall.anchor.hybrid_search import find_anchors, hybrid_search
 from cuetrail.recall.anchor.text_attempts import search_in_attempts
-from cuetrail.recall.constants import Trail
 from cuetrail.recall.current_facts import facts_first, with_current_facts
 from cuetrail.recall.narrative import find_entities, follow_facts, in_sections, rank_facts
 from cuetrail.recall.render.text import one_list, two_lists
 from cuetrail.recall.score.energy import rank_by_energy
 from cuetrail.recall.score.salience import rank_by_salience
-from cuetrail.recall.score.tag_walk import keep_order
+from cuetrail.recall.score.tag_walk_why import keep_order
 from cuetrail.recall.score.trail import rank_by_signals
 from cuetrail.recall.spread.activation import Flow, follow_edges
 from cuetrail.recall.spread.tag_walk import follow_labels
 from cuetrail.recall.spread.trail import follow_trails
 from cuetrail.recall.stage_types import Anchored, Mode, Reached, RecallContext, Recipe
+from cuetrail.recall.trail_constants import Trail
 
 __all__ = [
     "BY_NAME", "ENERGY", "EXPLORE", "NARRATIVE", "TAG_WALK", "TRAIL", "Flow", "Recipe", "Seeding", "Trail", "energy",

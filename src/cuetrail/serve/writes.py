@@ -158,7 +158,7 @@ def _outcomes(memory: LazyMemory, group: list[_Waiting], follow: bool) -> list[A
     if group[0].write.name not in GROUPED:
         return [_outcome(opened, group[0])]
     outcomes: list[Any] = []
-    with opened.store.group(follow):
+    with opened.store.bulk("indexed" if follow else "joined"):
         end = time.monotonic() + GROUP_SECONDS
         for one in group:
             outcomes.append(_outcome(opened, one))

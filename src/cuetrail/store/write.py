@@ -163,6 +163,10 @@ class Written:
         )
 
 
+BulkMode = Literal["separate", "joined", "indexed"]
+"""How the writes of a bulk are stored (see `Writing.bulk`)."""
+
+
 class Writing(Protocol):
     """The write part of the engine protocol. Methods write to the partition of a scope.
 
@@ -178,15 +182,15 @@ class Writing(Protocol):
         Raises the errors of `store.shared.write_order.write_batch`; then nothing is changed.
         """
 
-    def bulk(self) -> AbstractContextManager[None]:
-        """While the block runs, the text index is updated with each write of this thread, not at the next search."""
+    def bulk(self, how: BulkMode = "separate") -> AbstractContextManager[None]:
+        """Makes many writes of this thread in the block cheaper.
 
-    def group(self, follow: bool = False) -> AbstractContextManager[None]:
-        """Joins the writes of this thread in the block, which must not search, into one transaction where the engine
-        can; else each is one. A write that raises is undone alone, and the block may go on after it.
-
-        Nothing of it may be acknowledged before the block has ended. With `follow` it ends when the indexes contain the
-        writes, and searches elsewhere do not wait for that: they leave out what nobody has acknowledged.
+        - "separate": each write is a transaction, and the text index is updated with it, not at the next search.
+        - "joined": the writes are one transaction where the engine can; else each is one. The block must not search. A
+          write that raises is undone alone, and the block may go on after it. Nothing may be acknowledged before the
+          block has ended.
+        - "indexed": as "joined", but the block ends when the indexes contain the writes. Searches elsewhere do not wait
+          for that: they leave out what nobody has acknowledged.
         """
 
     def forget(self, scope: Scope, /, ids: Sequence[str], now: int, how: Forgetting = FORGETTING) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from cuetrail import Budget, Memory
 from cuetrail.recall import recipes
-from cuetrail.recall.constants import Trail
+from cuetrail.recall.trail_constants import Trail
 
 ROOM = Budget(chars=1 << 20)
 Reasons = dict[str, Mapping[str, Any]]

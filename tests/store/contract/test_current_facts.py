@@ -10,9 +10,9 @@ import pytest
 from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.model.ids import fact_id
 from cuetrail.recall import recipes
-from cuetrail.recall.constants import Trail
 from cuetrail.recall.query import parse_cue
 from cuetrail.recall.stage_types import RecallContext, Scored
+from cuetrail.recall.trail_constants import Trail
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch, Stated
 

@@ -12,7 +12,7 @@ from cuetrail.errors import Forgotten, InputError
 
 def test_writes_of_a_group_keep_their_order_and_see_each_other(address: str) -> None:
     with Memory(address, embedder=None) as memory:
-        with memory.store.group():
+        with memory.store.bulk("joined"):
             first = memory.add("The mast is tall.", source="talk")
             memory.edit(first.id, text="The mast is short.")
             second = memory.add("So is the aerial.", source="talk")
@@ -27,7 +27,7 @@ def test_a_write_that_fails_takes_nothing_of_its_group_with_it(address: str) -> 
     with Memory(address, embedder=None) as memory:
         memory.add("A secret.", id="secret")
         memory.forget("secret")
-        with memory.store.group():
+        with memory.store.bulk("joined"):
             memory.add("Before.", id="before")
             with pytest.raises(Forgotten):
                 memory.add("A secret.", id="secret")
@@ -42,7 +42,7 @@ def test_a_write_that_fails_takes_nothing_of_its_group_with_it(address: str) -> 
 def test_users_of_one_group_do_not_see_each_other(address: str) -> None:
     ann, ben = Scope(user="ann"), Scope(user="ben")
     with Memory(address, embedder=None) as memory:
-        with memory.store.group(follow=True):
+        with memory.store.bulk("indexed"):
             memory.scoped(ann).add("The key is under the mat.", id="key")
             memory.scoped(ben).add("The key is lost.", id="key")
             assert memory.scoped(ann).get("key").text == "The key is under the mat."  # type: ignore[union-attr]
@@ -52,7 +52,7 @@ def test_users_of_one_group_do_not_see_each_other(address: str) -> None:
 
 def test_a_group_that_ends_with_an_error_is_gone_where_the_engine_can_undo_it(address: str) -> None:
     with Memory(address, embedder=None) as memory:
-        with suppress(KeyError), memory.store.group():
+        with suppress(KeyError), memory.store.bulk("joined"):
             memory.add("Never acknowledged.", id="one")
             raise KeyError
         assert (memory.get("one") is None) == ("://" not in address)

@@ -4,5 +4,5 @@
 attempts, `activation_seeds.py` the seeds of an activation.
 
 
-May import: errors, formulas, model, recall.query, recall.stage_types, recall.constants, store, text.
+May import: errors, formulas, model, recall.query, recall.stage_types, recall.trail_constants, store, text.
 """

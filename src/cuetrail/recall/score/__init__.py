@@ -2,5 +2,5 @@
 
 `trail.py` is the default: `signals.py` measures, `ranker.py` weighs.
 
-May import: formulas, model, recall.anchor, recall.spread, recall.stage_types, recall.constants, text.
+May import: formulas, model, recall.anchor, recall.spread, recall.stage_types, recall.trail_constants, text.
 """

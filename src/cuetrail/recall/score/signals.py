@@ -15,9 +15,9 @@ from cuetrail.formulas import DAY, logistic
 from cuetrail.model import Node
 from cuetrail.model.searched_fields import searched_title
 from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, stem_forms
-from cuetrail.recall.constants import is_in_note, is_named
 from cuetrail.recall.spread.trail import TrailCandidates
 from cuetrail.recall.stage_types import RecallContext
+from cuetrail.recall.trail_constants import is_in_note, is_named
 from cuetrail.text.names import fold, fold_padded, speaker_in
 from cuetrail.text.normalise import terms_of
 

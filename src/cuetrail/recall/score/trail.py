@@ -16,11 +16,11 @@ from cuetrail.model import Hit, Node, TextQuery
 from cuetrail.model.records import TITLE
 from cuetrail.model.searched_fields import embedded_text
 from cuetrail.recall.anchor.hybrid_search import TrailAnchors, is_title, redundant_titles
-from cuetrail.recall.constants import BODY, Trail, is_bare, is_in_note
 from cuetrail.recall.score.ranker import load_ranker
 from cuetrail.recall.score.signals import RankInput, Signals, read_signals, signals_of, speaker_of
 from cuetrail.recall.spread.trail import SECOND_HOP, TrailCandidates, query_coverage
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
+from cuetrail.recall.trail_constants import BODY, Trail, is_bare, is_in_note
 from cuetrail.text.names import fold_padded
 from cuetrail.text.word_lists import FUNCTION_WORDS
 

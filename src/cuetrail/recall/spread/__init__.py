@@ -4,6 +4,6 @@
 follow edges.
 
 
-May import: errors, facts, formulas, model, recall.anchor, recall.query, recall.stage_types, recall.constants, session,
-store, text.
+May import: errors, facts, formulas, model, recall.anchor, recall.query, recall.stage_types, recall.trail_constants,
+session, store, text.
 """

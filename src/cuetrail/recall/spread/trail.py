@@ -27,8 +27,8 @@ from cuetrail.recall.anchor.hybrid_search import (
     relax_query,
     term_coverage,
 )
-from cuetrail.recall.constants import BODY, Trail, is_bare
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext
+from cuetrail.recall.trail_constants import BODY, Trail, is_bare
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.read import HeldAt
 from cuetrail.text.names import (

@@ -1,4 +1,4 @@
-"""The HTTP server: its routes, the socket it listens on, and its log of one line of JSON per request.
+"""The HTTP server: its routes and the socket it listens on. `request_log` writes its log.
 
 `POST /v1/VERB` runs a verb; `/health`, `/metrics`, `/openapi.json` and `/mcp` are beside it. No request names a file on
 the server: files are uploaded and downloaded. The rights of a request come from its token.

@@ -40,7 +40,7 @@ from cuetrail.store.shared.copy import copy
 from cuetrail.store.shared.scoped import Scoped
 from cuetrail.store.shared.write_order import forget, write_batch
 from cuetrail.store.upkeep import StoredSettings
-from cuetrail.store.write import FORGETTING, Batch, Forgetting, Written
+from cuetrail.store.write import FORGETTING, Batch, BulkMode, Forgetting, Written
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -183,13 +183,9 @@ class Neo4jStore:
         """Reserves and returns `count` keys, in a transaction of its own, so that writers need not wait for it."""
         return self.connection.writing(lambda tx: take_keys(tx, count)) if count else range(0)
 
-    def bulk(self) -> contextlib.nullcontext[None]:
-        # The server's indexes follow every write.
-        return contextlib.nullcontext()
-
-    def group(self, follow: bool = False) -> contextlib.nullcontext[None]:
-        # The server has no transaction of which a part could be undone.
-        del follow
+    def bulk(self, how: BulkMode = "separate") -> contextlib.nullcontext[None]:
+        # The server's indexes follow every write, and it has no transaction of which a part could be undone.
+        del how
         return contextlib.nullcontext()
 
     def forget(self, scope: Scope, /, ids: Sequence[str], now: int, how: Forgetting = FORGETTING) -> list[str]:

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from cuetrail.errors import Busy, CorruptMemory, InputError, MemoryError_, WrongVersion
 from cuetrail.files import MEMORY_FILE, PRIVATE_FOLDER, is_special, replace_with, sync_file, sync_folder
+from cuetrail.store.sqlite.check_on_open import damage
 from cuetrail.store.sqlite.connection import BUSY_SECONDS, Database, explained, put_meta, roll_back
 from cuetrail.store.sqlite.restore_swap import recover, swap, workplace
 from cuetrail.store.sqlite.schema import VERSION, migrate
-from cuetrail.store.sqlite.structure_check import damage
 
 ABOUT = "backup.json"
 ABOUT_BYTES = 2**16

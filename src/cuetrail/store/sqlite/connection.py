@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 from cuetrail.errors import Busy, CorruptMemory, MemoryError_
 from cuetrail.files import PRIVATE, sync_folder
 from cuetrail.model import Scope
+from cuetrail.store.sqlite.check_on_open import StructureCheck
 from cuetrail.store.sqlite.page_gaps import RAW_FILES
 from cuetrail.store.sqlite.restore_swap import recover, sweep, workplace
 from cuetrail.store.sqlite.rows import RowDamaged, summed
 from cuetrail.store.sqlite.schema import migrate
-from cuetrail.store.sqlite.structure_check import StructureCheck
 from cuetrail.store.sqlite.unacknowledged import FILE, Unacknowledged
 
 T = TypeVar("T")

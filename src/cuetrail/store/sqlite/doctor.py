@@ -9,13 +9,13 @@ from cuetrail.errors import CorruptMemory
 from cuetrail.model import Finding
 from cuetrail.model.reports import MENDED, REPAIR
 from cuetrail.store.sqlite import derived
+from cuetrail.store.sqlite.check_on_open import damage
 from cuetrail.store.sqlite.connection import Database
 from cuetrail.store.sqlite.index import vector_spaces
 from cuetrail.store.sqlite.index.label_index import LabelIndex
 from cuetrail.store.sqlite.index.text_index import TextIndex
 from cuetrail.store.sqlite.index.vector_index import VectorIndex
 from cuetrail.store.sqlite.reader import NEXT, NOW
-from cuetrail.store.sqlite.structure_check import damage
 from cuetrail.store.write import Progress
 
 RESTORE = "put back a backup with `cuetrail restore`"

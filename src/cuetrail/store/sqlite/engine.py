@@ -45,7 +45,7 @@ from cuetrail.store.sqlite.write import tombstones, usage
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
 from cuetrail.store.upkeep import StoredSettings
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
-from cuetrail.store.write import FORGETTING, Batch, Forgetting, Progress, Written
+from cuetrail.store.write import FORGETTING, Batch, BulkMode, Forgetting, Progress, Written
 
 IndexedReader = tuple[Reader, TextIndex]
 
@@ -226,8 +226,11 @@ class SqliteStore:
         tx.log()
         return written
 
+    def bulk(self, how: BulkMode = "separate") -> contextlib.AbstractContextManager[None]:
+        return self._separate_writes() if how == "separate" else self._joined_writes(indexed=how == "indexed")
+
     @contextlib.contextmanager
-    def bulk(self) -> Iterator[None]:
+    def _separate_writes(self) -> Iterator[None]:
         if getattr(self._bulk, "writes", None) is not None:
             yield
             return
@@ -240,16 +243,16 @@ class SqliteStore:
             self.text_index.settle()
 
     @contextlib.contextmanager
-    def group(self, follow: bool = False) -> Iterator[None]:
+    def _joined_writes(self, *, indexed: bool) -> Iterator[None]:
         self.count_accesses()
         try:
             with self.db.group() as db:
                 before = head(db)
                 yield
                 after = head(db)
-                if follow and after > before:
+                if indexed and after > before:
                     self.db.unacknowledged.announce(before, after)
-            if follow and after > before:
+            if indexed and after > before:
                 self._follow()
         finally:
             self.db.unacknowledged.clear()

@@ -32,7 +32,7 @@ def found(memory: Memory, cue: str) -> list[str]:
 def test_a_group_is_one_transaction(memory: Memory) -> None:
     statements: list[str] = []
     engine(memory).db.writer.set_trace_callback(statements.append)
-    with memory.store.group(follow=True):
+    with memory.store.bulk("indexed"):
         for n in range(20):
             memory.add(f"Text number {n}.")
     assert [one for one in statements if one.startswith(("BEGIN", "COMMIT"))] == ["BEGIN IMMEDIATE", "COMMIT"]
@@ -49,7 +49,7 @@ def test_other_threads_see_nothing_of_a_group_before_its_end_and_all_after_it(me
         thread.start()
         thread.join()
 
-    with memory.store.group():
+    with memory.store.bulk("joined"):
         memory.add("One.", id="a")
         look()
         memory.add("Two.", id="b")
@@ -89,7 +89,7 @@ def test_a_search_sees_what_another_process_wrote_beside_a_group(memory: Memory,
 
 def test_the_indexes_contain_a_group_when_it_ends(memory: Memory) -> None:
     memory.recall("anything")
-    with memory.store.group(follow=True):
+    with memory.store.bulk("indexed"):
         node = memory.add("The mast is tall.")
     store = engine(memory)
     (key,) = sqlite3.connect(store.db.path).execute("SELECT key FROM nodes WHERE id = ?", (node.id,)).fetchone()

@@ -18,7 +18,7 @@ from cuetrail.store.neo4j.index import vector_spaces
 from cuetrail.store.neo4j.index.vector_search import FEW, widen_until_enough
 from cuetrail.store.neo4j.reader import ENDS, Reader, edge_filter, node_filter
 from cuetrail.store.search import RelationQuery
-from cuetrail.store.shared.relationship_search import MOST_READ, best, nearest
+from cuetrail.store.shared.relationship_ranking import MOST_READ, best, nearest
 from cuetrail.store.vector_space import NO_VECTORS, VectorSpace, mismatch
 from cuetrail.text.normalise import unique_terms
 

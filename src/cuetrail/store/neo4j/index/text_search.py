@@ -29,7 +29,7 @@ from cuetrail.store.neo4j.index.text_index import (
 from cuetrail.store.neo4j.reader import BY_KIND, HAS_KEY, Reader, node_filter
 from cuetrail.store.neo4j.rows import mark, moment
 from cuetrail.store.search import Factors
-from cuetrail.store.shared.text_search import FILTER_SCORE, LABEL_BOOST, TIE, sides_by_factor, top_with_ties
+from cuetrail.store.shared.text_ranking import FILTER_SCORE, LABEL_BOOST, TIE, sides_by_factor, top_with_ties
 from cuetrail.text.normalise import terms_of, word_beginnings
 from cuetrail.text.typos import edits, words_to_correct
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from cuetrail.model import Edge, Scope
 from cuetrail.store.search import RelationQuery
-from cuetrail.store.shared.relationship_search import MOST_READ, best, nearest
+from cuetrail.store.shared.relationship_ranking import MOST_READ, best, nearest
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import Database, chunks, marks
 from cuetrail.store.sqlite.index.vector_search import VectorView

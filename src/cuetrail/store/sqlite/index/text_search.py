@@ -33,7 +33,7 @@ from cuetrail.model import FieldWeights, Label, Node, SearchHit, TextQuery, Wher
 from cuetrail.model.records import maker
 from cuetrail.model.searched_fields import searched_heading, searched_title
 from cuetrail.store.search import Factors
-from cuetrail.store.shared.text_search import FILTER_SCORE, LABEL_BOOST, TIE, sides_by_factor, top_with_ties
+from cuetrail.store.shared.text_ranking import FILTER_SCORE, LABEL_BOOST, TIE, sides_by_factor, top_with_ties
 from cuetrail.store.sqlite.connection import chunks
 from cuetrail.store.sqlite.reader import CheckedFiles, Index, Reader
 from cuetrail.text.normalise import Terms, analysable, clean, searchable_text, word_beginnings

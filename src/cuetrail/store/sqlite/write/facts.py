@@ -1,4 +1,7 @@
-"""Writes facts to their table. The rules that decide what is written are in `store.shared.fact_writes`."""
+"""The facts of a write transaction: reads those that a write may concern, and writes to their table.
+
+The rules that decide what is written are in `store.shared.fact_writes`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of a mirror: which folder may be one, its marker and its manifest.
+"""The marker and the manifest of a mirror, and the check of which folder may be one.
 
 The marker file says which memory and scope the folder mirrors. The manifest lists the files that the last sync wrote,
 with their size, time and checksum.

@@ -23,8 +23,9 @@ from cuetrail import Memory
 from cuetrail.model import Node
 from cuetrail.recall import recipes
 from cuetrail.recall.anchor.hybrid_search import TrailAnchors, redundant_titles
+from cuetrail.recall.score.confidence import evidence_of
 from cuetrail.recall.score.signals import NAMES, RankInput, read_signals, signals_of
-from cuetrail.recall.score.trail import eligible_ids, evidence_of, pass_on_title_signals
+from cuetrail.recall.score.trail import eligible_ids, pass_on_title_signals
 from cuetrail.recall.spread.trail import TrailCandidates
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.trail_constants import Trail, is_bare

@@ -81,30 +81,10 @@ def on_server(address: str) -> bool:
     return "://" in address or _SERVER.match(address) is not None
 
 
-def server_login(uri: str, user: str | None = None, password: str | None = None) -> tuple[str, str | None]:
-    """Returns user name and password for a Neo4j server. The user is the one given, else NEO4J_USER or NEO4J_USERNAME,
-    else `neo4j`; the password is the one given, else NEO4J_PASSWORD, else that in the keyring, else None.
-
-    In the keyring the password is kept under the service `cuetrail` and the name `user@address`.
-    """
+def neo4j_variables() -> tuple[str | None, str | None]:
+    """Returns the user name and the password for Neo4j servers that the environment names, each None if it does not."""
     env = os.environ
-    user = user or env.get("NEO4J_USER") or env.get("NEO4J_USERNAME") or "neo4j"
-    password = password if password is not None else env.get("NEO4J_PASSWORD")
-    return user, password if password is not None else _from_keyring(f"{user}@{uri}")
-
-
-def _from_keyring(name: str) -> str | None:
-    try:
-        import keyring
-        from keyring.errors import KeyringError
-    except ImportError:
-        return None
-    try:
-        found: str | None = keyring.get_password("cuetrail", name)
-    except KeyringError:
-        # Without a keyring the server itself reports that a password is missing.
-        return None
-    return found
+    return env.get("NEO4J_USER") or env.get("NEO4J_USERNAME") or None, env.get("NEO4J_PASSWORD")
 
 
 def server_home(address: str) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from cuetrail.config import on_server, server_login
+from cuetrail.config import neo4j_variables, on_server
 from cuetrail.errors import InputError, MemoryError_, NotFound
 from cuetrail.store.ports import Store
 from cuetrail.store.shared.copy import copy
@@ -38,10 +38,11 @@ def open_store(address: str) -> Store:
 def _open_server(address: str) -> Store:
     from cuetrail.store.neo4j.connection import Address, parse
     from cuetrail.store.neo4j.engine import Neo4jStore
+    from cuetrail.store.neo4j.login import server_login
     from cuetrail.store.sqlite import SqliteStore
 
     found = parse(address)
-    user, password = server_login(str(found), found.user, found.password)
+    user, password = server_login(str(found), (found.user, found.password), neo4j_variables())
     return Neo4jStore(Address(found.uri, found.database, user, password), SqliteStore)
 
 

@@ -13,7 +13,7 @@ from cuetrail.errors import TaggerError
 from cuetrail.model import Origin, Tag
 from cuetrail.model.tags import is_path_tag
 from cuetrail.store.dream import Atom
-from cuetrail.text import kept_names, keyphrases
+from cuetrail.text import entity_names, keyphrases
 from cuetrail.text.normalise import norm_name
 from cuetrail.text.prose import displayed, without_code
 
@@ -107,7 +107,7 @@ def _proposals(text: str) -> list[str]:
     code = _code_in(text)
     text = displayed(text)
     found: dict[str, str] = {}
-    names = kept_names.find([text], code)[0]
+    names = entity_names.find([text], code)[0]
     is_list = len(names) > MOST_IN_TEXT
     named = [name for name in names if (text.count(name) > 1 if is_list else is_about(text, name))]
     for phrase in (*sorted(named, key=lambda name: -text.count(name)), *keyphrases.find(text)):

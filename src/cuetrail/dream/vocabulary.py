@@ -17,7 +17,7 @@ from cuetrail.model.ids import ledger_hash
 from cuetrail.model.tags import make_tags
 from cuetrail.store.dream import Book, Entry, Named, Writes
 from cuetrail.store.ports import Store
-from cuetrail.text.kept_names import word_kind
+from cuetrail.text.entity_names import word_kind
 from cuetrail.text.normalise import folded, norm_name
 from cuetrail.text.word_lists import VAGUE_NOUNS
 

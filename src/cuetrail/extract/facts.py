@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuetrail.text import document_dates, names
-from cuetrail.text.kept_names import word_kind
+from cuetrail.text.entity_names import word_kind
 from cuetrail.text.normalise import clean, norm_tag
 from cuetrail.text.prose import prose_only, split_sentences
 from cuetrail.text.word_lists import COMPARATIVES, NO_SUBJECT, NO_VALUE, OPINION_WORDS, PRONOUNS_OF_TALK, PROPOSAL_WORDS

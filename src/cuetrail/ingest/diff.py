@@ -15,7 +15,7 @@ from cuetrail.ingest.user_edits import Stated, stated_by_files, user_edits_on, w
 from cuetrail.model import NEW_LIFE, Edge, Link, Node, Scope, Tag
 from cuetrail.model.tags import is_path_tag
 from cuetrail.store.ports import Store
-from cuetrail.write import near_duplicates
+from cuetrail.write import near_duplicate_tags
 
 _DREAM_ORIGINS = ("auto", "temporal", "infected")
 
@@ -137,10 +137,10 @@ def _compare_stored(found: Difference, node: Node, stored: Node, now: int) -> No
     keeps those copied from near duplicates.
     """
     found.kept += node.kind == "atom"
-    own = near_duplicates.without_borrowed(stored)
+    own = near_duplicate_tags.without_borrowed(stored)
     relabelled = (node.tag_details, node.buckets) != (own.tag_details, own.buckets)
     if not relabelled and own is not stored:
-        props = {**node.props, near_duplicates.BORROWED: stored.props[near_duplicates.BORROWED]}
+        props = {**node.props, near_duplicate_tags.BORROWED: stored.props[near_duplicate_tags.BORROWED]}
         node = replace(node, tag_details=stored.tag_details, buckets=stored.buckets, props=props)
     if node != stored:
         node = replace(node, updated=now)
@@ -205,7 +205,7 @@ def _dream_tags(node: Node, old: Node) -> tuple[Tag, ...]:
     """Returns the tags that dreams gave the old node and that `node` lacks."""
     tags = (
         tag
-        for tag in near_duplicates.without_borrowed(old).tag_details
+        for tag in near_duplicate_tags.without_borrowed(old).tag_details
         if tag.origin in _DREAM_ORIGINS and not is_path_tag(tag)
     )
     return tuple(tag for tag in tags if tag.name not in node.tags)

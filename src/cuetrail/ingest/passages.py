@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from cuetrail.extract.links_and_tags import find_links, find_tags
-from cuetrail.ingest.chunk import CODE, PROSE, is_comment, is_list
 from cuetrail.ingest.document import Document, Part, Piece
-from cuetrail.text import document_dates, kept_names
+from cuetrail.ingest.split import CODE, PROSE, is_comment, is_list
+from cuetrail.text import document_dates, entity_names
 from cuetrail.text.normalise import norm_name
 from cuetrail.text.prose import prose_only
 
@@ -95,7 +95,7 @@ class _Section:
 def compose(document: Document, parts: Sequence[Part]) -> Document:
     """Returns the document with the passages made of these parts as its pieces, each with its tags, links and names."""
     code = [part.text for part in parts if not part.prose]
-    found = kept_names.find([part.spoken() if part.prose else "" for part in parts], code)
+    found = entity_names.find([part.spoken() if part.prose else "" for part in parts], code)
     blocks = [_Block(part, _find(part, some)) for part, some in zip(parts, found, strict=True)]
     sections = _lift_small(_sections(blocks, document.title))
     pieces = [piece for section in sections for piece in _pieces(section)]

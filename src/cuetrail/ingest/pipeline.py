@@ -15,8 +15,9 @@ from cuetrail.ingest.build import Built, Options, build
 from cuetrail.ingest.diff import compare
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import MAX_BYTES, load, read
-from cuetrail.ingest.redact import redact
-from cuetrail.ingest.scan import MissingFiles, ScanRoot, leads_out, resolve_root, scan
+from cuetrail.ingest.redact_documents import redact
+from cuetrail.ingest.renamed_files import MissingFiles
+from cuetrail.ingest.scan import ScanRoot, leads_out, resolve_root, scan
 from cuetrail.ingest.watch import watch_path
 from cuetrail.model import FileError, IngestReport, Scope, SourceFile
 from cuetrail.session import Session
@@ -25,7 +26,7 @@ from cuetrail.store.write import Batch, Progress
 from cuetrail.text.normalise import storable
 from cuetrail.text.timestamps import now_ms
 from cuetrail.write.links import LinkChange
-from cuetrail.write.near_duplicates import regroup
+from cuetrail.write.near_duplicate_tags import regroup
 from cuetrail.write.pipeline import follow_up, write
 
 # Large, so that most names and near duplicates of a folder are resolved in one write.

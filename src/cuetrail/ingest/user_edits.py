@@ -15,7 +15,7 @@ from cuetrail.extract.links_and_tags import find_tags
 from cuetrail.model import FROM_FILE, Node, Tag
 from cuetrail.model.records import FORMER, into_quarantine
 from cuetrail.model.tags import make_tags
-from cuetrail.write import near_duplicates
+from cuetrail.write import near_duplicate_tags
 
 Stated = Mapping[str | None, Mapping[str, Any]]
 """The labels and properties that each file states, by source."""
@@ -48,7 +48,7 @@ def user_edits_on(node: Node, stated: Mapping[str, Any] | None) -> UserEdits:
     """Returns the additions of users to a stored node: all that `stated` does not list; none if `stated` is None."""
     if stated is None:
         return UserEdits()
-    node = near_duplicates.without_borrowed(node)
+    node = near_duplicate_tags.without_borrowed(node)
     is_atom = node.kind == "atom"
     tags = {*stated.get("tags", ()), *(tag.name for tag in make_tags(find_tags(node.text)))}
     buckets = tuple(bucket for bucket in node.buckets if bucket not in stated.get("buckets", ()))

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from cuetrail.text.kept_names import word_kind
+from cuetrail.text.entity_names import word_kind
 from cuetrail.text.normalise import is_unspaced
 from cuetrail.text.prose import prose_only
 from cuetrail.text.word_lists import COMMON_WORDS, STOP_WORDS, VAGUE_NOUNS

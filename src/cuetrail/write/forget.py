@@ -2,7 +2,7 @@
 
 A node that is named goes with its copies. If a file is forgotten, all its texts go, with copies of them elsewhere.
 But a file shares some words with other files: its headings, and boilerplate that many files contain. Those words are
-removed from the file and stay elsewhere. Other memories that contain a forgotten paragraph lose it; see `quotes`.
+removed from the file and stay elsewhere. `redact_stored` cuts a forgotten paragraph out of other memories.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from cuetrail.store.shared.tombstones import bare_words, match_known, node_parag
 from cuetrail.store.write import Batch, Forgetting, Progress
 from cuetrail.text.names import clear_name_caches
 from cuetrail.write.links import LinkChange, resolve_links
-from cuetrail.write.near_duplicates import regroup
+from cuetrail.write.near_duplicate_tags import regroup
 from cuetrail.write.pipeline import write
-from cuetrail.write.quotes import find_fields, find_holders, remove_quotes
+from cuetrail.write.redact_stored import find_fields, find_holders, remove_quotes
 from cuetrail.write.stated_facts import facts_outliving_forgotten
 
 BOILERPLATE_FILES = 3

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuetrail.serve.rest.idempotency import MAX_RESPONSES, SECONDS, IdempotencyCache
-from cuetrail.serve.rest.requests import Problem
+from cuetrail.serve.rest.problem_details import Problem
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
 NOTE = {"target": "a", "text": "hot"}

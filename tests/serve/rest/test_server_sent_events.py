@@ -11,7 +11,7 @@ import pytest
 
 from cuetrail import Memory
 from cuetrail.errors import NotFound
-from cuetrail.serve.rest.requests import problem_body, problem_from
+from cuetrail.serve.rest.problem_details import problem_body, problem_from
 from cuetrail.serve.rest.server_sent_events import EventResponse, in_thread
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 

@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 from cuetrail import Memory, Scope
 from cuetrail.serve.memory_access import LazyMemory
 from cuetrail.serve.rest.auth import Access, issue
-from cuetrail.serve.rest.requests import Problem, RequestRules
+from cuetrail.serve.rest.problem_details import Problem
+from cuetrail.serve.rest.requests import RequestRules
 from cuetrail.serve.rest.server import make_app
 from cuetrail.serve.rest.web_page import INDEX, STATIC, file_response, load_files
 from scripts import page as script

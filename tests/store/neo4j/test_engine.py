@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 
 from cuetrail import Memory, Scope
 from cuetrail.cli import main
-from cuetrail.config import Settings, server_login
+from cuetrail.config import Settings, neo4j_variables
 from cuetrail.errors import CuetrailError, InputError, MemoryError_, Unreachable
 from cuetrail.memory import copy_memory
 from cuetrail.store.neo4j import Neo4jStore
 from cuetrail.store.neo4j.connection import explained, parse
+from cuetrail.store.neo4j.login import server_login
 from scripts import neo4j as script
 from tests.dream.test_incremental import state
 from tests.dream.tools import MONDAY, episodes, fill, idle
@@ -245,11 +246,11 @@ def test_an_address_that_is_none_is_refused_without_its_password(address: str) -
 
 
 def test_a_login_comes_from_the_address_else_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert server_login("neo4j://h", "ann", "a") == ("ann", "a")
+    assert server_login("neo4j://h", ("ann", "a"), neo4j_variables()) == ("ann", "a")
     monkeypatch.setenv("NEO4J_USER", "bob")
     monkeypatch.setenv("NEO4J_PASSWORD", "b")
-    assert server_login("neo4j://h") == ("bob", "b")
-    assert server_login("neo4j://h", "ann") == ("ann", "b")
+    assert server_login("neo4j://h", (None, None), neo4j_variables()) == ("bob", "b")
+    assert server_login("neo4j://h", ("ann", None), neo4j_variables()) == ("ann", "b")
 
 
 def test_a_login_that_nothing_else_has_comes_from_the_keyring(server: Login, monkeypatch: pytest.MonkeyPatch) -> None:

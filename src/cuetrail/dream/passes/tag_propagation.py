@@ -23,7 +23,7 @@ from cuetrail.dream.word_matcher import Hits, TextBatch, WordMatcher, join_texts
 from cuetrail.model import PassReport, Tag
 from cuetrail.model.tags import is_path_tag
 from cuetrail.store.dream import Atom, Book, Entry, Slice, Writes
-from cuetrail.text.kept_names import word_kind
+from cuetrail.text.entity_names import word_kind
 from cuetrail.text.prose import displayed
 
 NAME = "infection"

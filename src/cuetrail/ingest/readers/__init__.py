@@ -2,7 +2,7 @@
 
 A file that cannot be read raises ReadError; the message says what is wrong and what to do.
 
-May import: errors, extract, files, ingest.chunk, ingest.document, ingest.passages, text.
+May import: errors, extract, files, ingest.split, ingest.document, ingest.passages, text.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cuetrail.errors import ReadError
-from cuetrail.ingest import chunk
+from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, Part, aliases, stem
 from cuetrail.ingest.passages import compose
 from cuetrail.ingest.readers import plain
@@ -238,9 +238,9 @@ def _is_question(turn: Turn) -> bool:
 def _split(turn: Turn, number: int) -> list[Part]:
     """Returns a short turn as one part, a long one as its blocks."""
     part = Part(turn.text, apart=True, at=turn.at, speaker=turn.speaker, props={"turn": number})
-    if len(turn.text) <= chunk.PROSE:
+    if len(turn.text) <= split.PROSE:
         return [part]
-    blocks = [block for block in chunk.markdown(turn.text) if block.kind != "rule"]
+    blocks = [block for block in split.markdown(turn.text) if block.kind != "rule"]
     return [
         replace(part, text=block.text, prose=block.kind != "code", apart=not i, joint=block.joint)
         for i, block in enumerate(blocks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuetrail.ingest import chunk
+from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, Part, stem
 from cuetrail.ingest.passages import compose
 
@@ -50,7 +50,7 @@ def read(text: str, source: str) -> Document:
     suffix = source.rpartition(".")[2].lower()
     language = LANGUAGES.get(suffix) or _from_shebang(text)
     props = {"language": language}
-    parts = [Part(piece, prose=False, props=props) for piece in chunk.code(text)]
+    parts = [Part(piece, prose=False, props=props) for piece in split.code(text)]
     return compose(Document(source, stem(source), "code", props=props), parts)
 
 

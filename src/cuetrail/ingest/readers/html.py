@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cuetrail.extract.links_and_tags import link_target_name
-from cuetrail.ingest import chunk
+from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, Part, aliases, stem
 from cuetrail.ingest.passages import compose
 from cuetrail.text import document_dates
@@ -74,7 +74,7 @@ class _Page:
         """Ends the current paragraph: adds it as one part, or as several within the limit."""
         raw = "".join(self.text)
         if verbatim:
-            code = chunk.lines(raw.strip("\n").rstrip(), chunk.CODE)
+            code = split.lines(raw.strip("\n").rstrip(), split.CODE)
             self.parts += [
                 Part(_fenced(piece), prose=False, apart=self.apart and not i) for i, piece in enumerate(code)
             ]
@@ -82,7 +82,7 @@ class _Page:
             lines = (_SPACE.sub(" ", line).strip(" |") for line in _LONE_MARK.sub("\n- ", raw).split("\n"))
             text = "\n".join(line for line in lines if line and line != "-")
             structure = not level and self._is_link_list(text)
-            for i, piece in enumerate(chunk.prose(text)):
+            for i, piece in enumerate(split.prose(text)):
                 props = {"heading": piece} if level and i == 0 else {}
                 linked = tuple(dict.fromkeys(self.linked)) if i == 0 else ()
                 part = Part(piece, level if i == 0 else 0, structure=structure, apart=self.apart and not i)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from cuetrail.extract.links_and_tags import find_links, find_tags
-from cuetrail.ingest import chunk
+from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, Part, aliases, stem
 from cuetrail.ingest.passages import compose
 from cuetrail.ingest.readers.structure import only_links, without_comments, without_markup
@@ -54,14 +54,14 @@ def _parts(body: str) -> list[Part]:
     parts: list[Part] = []
     # The text before a block in its section, and whether a rule separates the two.
     before, apart, opening = "", False, ""
-    for block in chunk.markdown(text):
+    for block in split.markdown(text):
         if block.kind == "code":
             props = {"language": block.language} if block.language else {}
             opening = opening if block.continues else block.text.partition("\n")[0]
             parts.append(Part(_fenced(block, opening), prose=False, apart=apart, joint=block.joint, props=props))
             before, apart = "", False
         elif block.kind == "heading":
-            if heading := chunk.heading_text(block.text):
+            if heading := split.heading_text(block.text):
                 parts.append(Part(block.text, level=block.level, props={"heading": _plain(heading)}))
             before = ""
         elif block.kind == "rule":
@@ -77,7 +77,7 @@ def _parts(body: str) -> list[Part]:
     return [*parts, *_hidden(comments)]
 
 
-def _fenced(block: chunk.MarkdownBlock, opening: str) -> str:
+def _fenced(block: split.MarkdownBlock, opening: str) -> str:
     """Returns the text of a code block. A part of a long one is fenced too, so that it is code wherever it is read."""
     if not block.is_cut:
         return block.text

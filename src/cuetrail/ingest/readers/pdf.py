@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cuetrail.errors import ReadError
-from cuetrail.ingest import chunk
+from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, Part, aliases, stem
 from cuetrail.ingest.passages import compose
 from cuetrail.text import document_dates
@@ -86,7 +86,7 @@ def read(data: bytes, source: str) -> Document:
     parts = [
         Part(one, apart=not i, props={"page": number})
         for number, page in enumerate(pages, 1)
-        for i, one in enumerate(chunk.prose(page))
+        for i, one in enumerate(split.prose(page))
     ]
     if not parts:
         raise ReadError(

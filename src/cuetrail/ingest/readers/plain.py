@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuetrail.ingest import chunk
+from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, Part, stem
 from cuetrail.ingest.passages import compose
 from cuetrail.text import document_dates
@@ -14,5 +14,5 @@ def read(text: str, source: str, prose: bool = True) -> Document:
     With `prose=False` the text is data: it is cut by length, and no tags, links or names are looked for.
     """
     name = stem(source)
-    parts = [Part(piece, prose=prose) for piece in (chunk.plain(text) if prose else chunk.blob(text))]
+    parts = [Part(piece, prose=prose) for piece in (split.plain(text) if prose else split.blob(text))]
     return compose(Document(source, name, "text", at=document_dates.from_name(name)), parts)

@@ -8,21 +8,20 @@ below those that repeat nothing: see `find_repeated_hits`. Hits are grouped by n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from cuetrail.formulas import DAY, Evidence, confidence, logistic
-from cuetrail.model import Hit, Node, TextQuery
+from cuetrail.formulas import DAY, Evidence, logistic
+from cuetrail.model import Hit, Node
 from cuetrail.model.records import TITLE
 from cuetrail.model.searched_fields import embedded_text
 from cuetrail.recall.anchor.hybrid_search import TrailAnchors, is_title, redundant_titles
+from cuetrail.recall.score.confidence import confidence_in
 from cuetrail.recall.score.ranker import load_ranker
 from cuetrail.recall.score.signals import RankInput, Signals, read_signals, signals_of, speaker_of
-from cuetrail.recall.spread.trail import SECOND_HOP, TrailCandidates, query_coverage
+from cuetrail.recall.spread.trail import SECOND_HOP, TrailCandidates
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
-from cuetrail.recall.trail_constants import BODY, Trail, is_bare, is_in_note
+from cuetrail.recall.trail_constants import Trail, is_bare, is_in_note
 from cuetrail.text.names import fold_padded
-from cuetrail.text.word_lists import FUNCTION_WORDS
 
 ASSOCIATIVE = ("walk", *SECOND_HOP)
 """Signals that reach a node from other nodes."""
@@ -35,8 +34,6 @@ SHORT = 5
 # A hit that repeats a better one gets this share of the lowest score among the hits that repeat nothing.
 REPEATED_HIT_FACTOR = 0.25
 
-# How many texts are read at once to see whether any memory has a word, and how many times.
-LOOKED_AT, MOST_LOOKS = 5, 4
 # Passages are folded under the best one of their note if they are among the first `DEPTH * limit`.
 DEPTH = 3
 
@@ -173,59 +170,6 @@ def topic_passages(ranked: Iterable[Node], topics: Iterable[Node], opening: bool
             if is_title(known) or (opening and node.seq < known.seq and not is_title(node)):
                 passages[node.source] = node
     return found | {node.id: titles[source] for source, node in passages.items()}
-
-
-# --- confidence
-
-
-def confidence_in(
-    best: Node, shown: Evidence, context: RecallContext, anchored: TrailAnchors, reached: TrailCandidates
-) -> float:
-    """Returns the confidence, from 0 to 1, that the best hit answers the cue. `shown` has the score of that hit.
-
-    It is 1 for a literal cue (phrases, a prefix, fuzzy words or only filters), for one that is the name of a topic, and
-    for one of function words alone.
-    """
-    coverage = reached.coverage
-    if anchored.literal or anchored.titled or FUNCTION_WORDS.issuperset(map(str.casefold, coverage.words.values())):
-        return 1.0
-    covered = coverage.share(coverage.terms[best.id])
-    evidence = replace(
-        evidence_of(context, anchored, reached), score=shown.score, reranked=shown.reranked,
-        matched=covered * len(coverage.weights), dated=best.id in anchored.dated_ids,
-    )  # fmt: skip
-    return confidence(evidence)
-
-
-def evidence_of(context: RecallContext, anchored: TrailAnchors, reached: TrailCandidates) -> Evidence:
-    """Returns the evidence that there is an answer at all, whichever hit is the best."""
-    coverage = reached.coverage
-    cosines = [anchor.cosine for anchor in anchored.anchors if anchor.cosine is not None]
-    found = frozenset[str]().union(*coverage.terms.values())
-    missing = _unseen(context, [word for term, word in coverage.words.items() if term not in found])
-    return Evidence(
-        unseen=coverage.share([term for term, word in coverage.words.items() if word in missing]),
-        gap=(max(cosines) - min(cosines)) / max(1 - min(cosines), 1e-9) if cosines else None,
-        candidates=len(reached.nodes),
-        terms=len(coverage.weights),
-    )
-
-
-def _unseen(context: RecallContext, words: Sequence[str]) -> set[str]:
-    """Returns those of the words that no memory in the scope contains, as far as a few text searches show."""
-    left = list(dict.fromkeys(words))
-    where = replace(context.cue.where, with_text=False)
-    for _ in range(MOST_LOOKS):
-        if not left:
-            break
-        found = context.store.text(context.scope, TextQuery(" ".join(left), fields=BODY), LOOKED_AT, where, nodes=True)
-        nodes = {one.id: one.node for one in found if one.node is not None}
-        seen = query_coverage(" ".join(left), nodes)
-        known = {seen.words[term] for terms in seen.terms.values() for term in terms}
-        if not known:
-            break
-        left = [word for word in left if word not in known]
-    return set(left)
 
 
 # --- reasons

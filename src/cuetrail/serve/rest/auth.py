@@ -18,7 +18,8 @@ from starlette.requests import Request
 
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Scope
-from cuetrail.serve.rest.requests import LOOPBACK, Problem, RequestRules
+from cuetrail.serve.rest.problem_details import Problem
+from cuetrail.serve.rest.requests import LOOPBACK, RequestRules
 from cuetrail.text.timestamps import now_ms
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from starlette.types import ASGIApp
 from cuetrail.errors import CuetrailError
 from cuetrail.model import Scope
 from cuetrail.serve.rest.auth import Access
-from cuetrail.serve.rest.requests import Problem, json_arguments, uploaded_file
+from cuetrail.serve.rest.problem_details import Problem
+from cuetrail.serve.rest.requests import json_arguments, uploaded_file
 from cuetrail.serve.tool import Schema, Tool, checked_arguments
 from cuetrail.serve.verbs import Job, verb_job
 

@@ -13,7 +13,8 @@ from cuetrail.errors import CuetrailError
 from cuetrail.serve.rest.auth import TOKEN_KEY, check_host_and_origin
 from cuetrail.serve.rest.load import Load
 from cuetrail.serve.rest.metrics import Metrics
-from cuetrail.serve.rest.requests import LOOPBACK, Problem, RequestRules, problem_from, problem_response
+from cuetrail.serve.rest.problem_details import Problem, problem_from, problem_response
+from cuetrail.serve.rest.requests import LOOPBACK, RequestRules
 
 VERB_KEY = "cuetrail.verb"
 """The key of an ASGI scope under which a route stores the name that the request is counted and logged by."""

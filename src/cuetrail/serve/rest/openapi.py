@@ -13,7 +13,8 @@ import cuetrail
 from cuetrail.model import Hit, Node
 from cuetrail.serve.rest.file_routes import FILE_VERBS, FileVerb
 from cuetrail.serve.rest.mem0 import ENDPOINTS
-from cuetrail.serve.rest.requests import JSON, PROBLEM_JSON
+from cuetrail.serve.rest.problem_details import PROBLEM_JSON
+from cuetrail.serve.rest.requests import JSON
 from cuetrail.serve.rest.server_sent_events import STREAM
 from cuetrail.serve.tool import PLAIN_TYPES, TEXT, TEXTS, Schema, array_of, nullable, object_of
 from cuetrail.serve.verbs import EFFECTS, memory_verb, verb_tool

@@ -44,15 +44,9 @@ from cuetrail.serve.rest.file_routes import FILE_VERBS
 from cuetrail.serve.rest.mem0 import mem0_routes
 from cuetrail.serve.rest.middleware import VERB_KEY, RequestMiddleware
 from cuetrail.serve.rest.openapi import openapi_document
+from cuetrail.serve.rest.problem_details import Problem, problem_response
 from cuetrail.serve.rest.request_log import json_log
-from cuetrail.serve.rest.requests import (
-    LOOPBACK,
-    Problem,
-    RequestRules,
-    json_arguments,
-    problem_response,
-    request_body,
-)
+from cuetrail.serve.rest.requests import LOOPBACK, RequestRules, json_arguments, request_body
 from cuetrail.serve.rest.service import Service, Shared
 from cuetrail.serve.rest.web_page import page_routes
 from cuetrail.serve.tool import checked_arguments

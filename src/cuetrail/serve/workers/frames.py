@@ -12,7 +12,7 @@ import struct
 from typing import Any
 
 from cuetrail.errors import CuetrailError
-from cuetrail.serve.rest.requests import Problem, problem_from
+from cuetrail.serve.rest.problem_details import Problem, problem_from
 
 _LENGTH = struct.Struct(">Q")
 Outcome = tuple[str, Any]

@@ -11,7 +11,7 @@ from typing import Any
 
 from cuetrail.serve.rest.idempotency import Once
 from cuetrail.serve.rest.metrics import Metrics
-from cuetrail.serve.rest.requests import Problem
+from cuetrail.serve.rest.problem_details import Problem
 from cuetrail.serve.workers.board import Board
 from cuetrail.serve.workers.frames import Line, Outcome, outcome_of_error
 from cuetrail.serve.writes import Key

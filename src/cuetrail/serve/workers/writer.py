@@ -16,7 +16,7 @@ import anyio.to_thread
 from cuetrail.errors import CuetrailError
 from cuetrail.model import Scope
 from cuetrail.serve.memory_access import LazyMemory
-from cuetrail.serve.rest.requests import Problem
+from cuetrail.serve.rest.problem_details import Problem
 from cuetrail.serve.workers.board import Board
 from cuetrail.serve.workers.frames import Line, Outcome, outcome_of_error
 from cuetrail.serve.writes import Pace, Write, WriteQueue

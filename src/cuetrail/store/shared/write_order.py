@@ -20,7 +20,7 @@ from cuetrail.store.shared.fact_writes import (
 )
 from cuetrail.store.shared.ids import check_ids, plain
 from cuetrail.store.shared.node_succession import find_successors, pass_facts, pass_on
-from cuetrail.store.shared.redaction import match_fields, misnamed, redact_batch, redact_node
+from cuetrail.store.shared.redact_batch import match_fields, misnamed, redact_batch, redact_node
 from cuetrail.store.shared.tombstones import add_tombstones, match, redact, remove_tombstones
 from cuetrail.store.transaction import Handle, StoredNode, WriteTransaction
 from cuetrail.store.vector_space import VectorKind

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cuetrail import Memory
 from cuetrail.formulas import bands
 from cuetrail.text.simhash import MOST_WORDS, simhash, simhashes
-from cuetrail.write import near_duplicates
+from cuetrail.write import near_duplicate_tags
 from tests.ingest.tools import LONG, Vault, atoms
 
 HARBOUR = (
@@ -49,11 +49,11 @@ def partners(present: Collection[int]) -> dict[int, set[int]]:
     def is_near(a: int, b: int) -> bool:
         common = set(enumerate(bands(HASHES[a]))) & set(enumerate(bands(HASHES[b])))
         return (HASHES[a] ^ HASHES[b]).bit_count() <= 2 and any(
-            carried[band] <= near_duplicates.CROWD for band in common
+            carried[band] <= near_duplicate_tags.CROWD for band in common
         )
 
     close = {a: {b for b in present if b != a and is_near(a, b)} for a in present}
-    rare = {a for a in present if len(close[a]) < near_duplicates.MOST_SHARING}
+    rare = {a for a in present if len(close[a]) < near_duplicate_tags.MOST_SHARING}
     return {a: close[a] & rare if a in rare else set() for a in present}
 
 
@@ -122,8 +122,8 @@ def test_who_shares_with_whom_is_told_by_the_texts_that_are_there_however_they_c
     place = tmp_path_factory.mktemp("near")
     vault, present = Vault(place / "vault"), set[int]()
     with pytest.MonkeyPatch.context() as patch, Memory(place / "memory", embedder="none") as memory:
-        patch.setattr(near_duplicates, "MOST_SHARING", most)
-        patch.setattr(near_duplicates, "CROWD", crowd)
+        patch.setattr(near_duplicate_tags, "MOST_SHARING", most)
+        patch.setattr(near_duplicate_tags, "CROWD", crowd)
         vault.root.mkdir()
         for numbers in rounds:
             for number in numbers - present:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuetrail.text import kept_names, keyphrases, names
+from cuetrail.text import entity_names, keyphrases, names
 from cuetrail.text.ordinary_words import ORDINARY_NOUNS, VERBS
 from cuetrail.text.word_lists import STOP_WORDS
 
@@ -27,28 +27,28 @@ from cuetrail.text.word_lists import STOP_WORDS
     ],
 )
 def test_names_are_ones_a_person_would_keep(text: str, expected: tuple[str, ...]) -> None:
-    assert kept_names.find([text]) == [expected]
+    assert entity_names.find([text]) == [expected]
 
 
 def test_an_ordinary_noun_is_a_name_if_its_document_never_writes_it_small() -> None:
     texts = ["We wrote it in Rust.", "They like Rust, and more of them use Rust."]
-    assert kept_names.find(texts) == [("Rust",), ("Rust",)]
-    assert kept_names.find([*texts, "There was rust on it."]) == [(), (), ()]
+    assert entity_names.find(texts) == [("Rust",), ("Rust",)]
+    assert entity_names.find([*texts, "There was rust on it."]) == [(), (), ()]
 
 
 @given(st.sampled_from(sorted(VERBS | STOP_WORDS)))
 def test_no_verb_or_stop_word_at_the_start_of_a_sentence_is_a_name(word: str) -> None:
-    assert kept_names.find([f"{word.capitalize()} it there. {word.capitalize()} it."]) == [()]
+    assert entity_names.find([f"{word.capitalize()} it there. {word.capitalize()} it."]) == [()]
 
 
 @given(st.sampled_from(sorted(VERBS)), st.sampled_from(["Grafana Loki", "Acme Zorbotics"]))
 def test_a_verb_before_a_name_is_no_part_of_it(verb: str, name: str) -> None:
-    assert kept_names.find([f"{verb.capitalize()} {name}"]) == [(name,)]
+    assert entity_names.find([f"{verb.capitalize()} {name}"]) == [(name,)]
 
 
 @given(st.lists(st.text(max_size=120), max_size=4))
 def test_any_texts_give_one_tuple_each_of_parts_of_names(texts: list[str]) -> None:
-    found = kept_names.find(texts)
+    found = entity_names.find(texts)
     assert len(found) == len(texts) == len(names.find(texts))
     assert all(name.strip() for some in found for name in some)
 

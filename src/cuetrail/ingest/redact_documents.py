@@ -9,7 +9,7 @@ from cuetrail.ingest.build import Built
 from cuetrail.model import Scope
 from cuetrail.store.ports import Store
 from cuetrail.text.normalise import norm_name
-from cuetrail.write.quotes import cut_node
+from cuetrail.write.redact_stored import cut_node
 
 
 @dataclass(frozen=True, slots=True)

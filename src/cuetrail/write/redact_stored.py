@@ -17,12 +17,12 @@ from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.read import edges_by_id
 from cuetrail.store.shared.copy import list_of
-from cuetrail.store.shared.redaction import redact_known
+from cuetrail.store.shared.redact_batch import redact_known
 from cuetrail.store.shared.tombstones import node_paragraphs
 from cuetrail.store.write import Batch
 from cuetrail.text.normalise import norm_name, norm_tag
 from cuetrail.text.simhash import simhash
-from cuetrail.write.near_duplicates import without_borrowed
+from cuetrail.write.near_duplicate_tags import without_borrowed
 
 # A passage is found by so many words at the beginning of a paragraph, or at its end.
 PHRASE = 8

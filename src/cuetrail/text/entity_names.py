@@ -53,6 +53,9 @@ _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _BRAND = re.compile(r"[a-z][A-Z]\w+|[a-z]{2,8}(?:OS|X|QL|DB)")
 _CODE = re.compile(r"[A-Z]{1,4}\d{3,}|[A-Z]\d{2,}|[QMHVPTL]\d{1,2}|[A-Z]-\w+|[YMDHSymdhs]{3,}(?:-\w+)*")
 _INITIALS = re.compile(r"(?:[A-Z]\.)+[A-Z]?")
+# A character of a word; and behind a name, unless the word goes on: the next word if it is in lower case.
+_WORD_CHAR = re.compile(r"\w")
+_BEHIND = re.compile(r"(?!\w)(?: ([a-z]+))?")
 _CONTRACTION = re.compile(r"['’](?:ll|re|ve|d|m|t|s)$", re.IGNORECASE)
 _ADJECTIVE = re.compile(
     r"-(?:based|like|bound|compatible|style|only|friendly|specific|related|driven|powered|free|wide)$"
@@ -249,8 +252,16 @@ class _Evidence:
 
     def _is_modifier(self, name: str) -> bool:
         """True if an ordinary noun always follows the name: "the CUDA GPG key"."""
-        behind = [match[1] for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)(?: ([a-z]+))?", self.prose)]
-        return bool(behind) and all(word is not None and word_kind(word) == "noun" for word in behind)
+        text, at, found = self.prose, self.prose.find(name), False
+        while at >= 0:
+            # `find` is many times faster than a pattern that begins with the boundary of a word.
+            behind = None if at and _WORD_CHAR.match(text, at - 1) else _BEHIND.match(text, at + len(name))
+            if behind is not None:
+                if behind[1] is None or word_kind(behind[1]) != "noun":
+                    return False
+                found = True
+            at = text.find(name, behind.end() if behind is not None else at + 1)
+        return found
 
     def _is_phrase(self, words: Sequence[str]) -> bool:
         """True if several words are one name: not all are ordinary, or the document has them within a sentence."""

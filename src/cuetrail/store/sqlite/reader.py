@@ -10,6 +10,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -226,6 +227,10 @@ def partitions(db: sqlite3.Connection, scope: Scope | None) -> list[Scope]:
 
 # A SQL condition on the path: the file itself or one of its chats (`file#id`).
 SAME = "(path = ?1 OR (path > ?1 || '#' AND path < ?1 || '$'))"
+# How many decoded nodes are cached, and the most characters of a text to cache.
+MOST_CACHED, LONGEST_CACHED = 8_192, 4_000
+# Above this number of names asked for, those are sorted out first of which no stored name has the first two words.
+MANY_NAMES = 16
 # At most so many names that continue another one are read.
 _MOST_QUALIFIED = 5_000
 _NAME_TABLES: dict[NameKey, str] = {"name": "names", "topic": "topics"}
@@ -233,8 +238,17 @@ _NAME_TABLES: dict[NameKey, str] = {"name": "names", "topic": "topics"}
 
 def checked_node(path: Path, row: tuple[Any, ...]) -> Node:
     """Returns the node of a row. Raises CorruptMemory if the row does not match its checksum."""
+    try:
+        return _decoded(row) if len(row[5]) <= LONGEST_CACHED else _decoded.__wrapped__(row)
+    except rows.RowDamaged:
+        raise damaged(path, f"{row[2]!r} changed on disk") from None
+
+
+@lru_cache(MOST_CACHED)
+def _decoded(row: tuple[Any, ...]) -> Node:
+    """Returns the node of a row. Equal rows are decoded and verified once, because most recalls read the same nodes."""
     if rows.check_sum(row) != row[6]:
-        raise damaged(path, f"{row[2]!r} changed on disk")
+        raise rows.RowDamaged
     return rows.to_node(row)
 
 
@@ -407,7 +421,8 @@ class Reader:
     def named(self, norms: Sequence[str], qualified: int = 0, by: NameKey = "name") -> dict[str, list[str]]:
         table = _NAME_TABLES[by]
         carriers: list[tuple[str, int, str, int]] = []
-        for some in chunks([norm for norm in dict.fromkeys(norms) if storable(norm)]):
+        norms = self._possible([norm for norm in dict.fromkeys(norms) if storable(norm)], table)
+        for some in chunks(norms):
             query = (
                 f"SELECT m.norm, n.key, n.id, n.part FROM {table} m JOIN nodes n ON n.key = m.key"
                 f" WHERE m.norm IN ({marks(len(some))}) AND {self.among('n.part')}"
@@ -417,9 +432,23 @@ class Reader:
         longer = self._qualified(norms, table) if qualified else ()
         return ids_by_name(((row[0], names[row[1]]) for row in carriers), longer, qualified)
 
+    def _possible(self, norms: Sequence[str], table: str) -> Sequence[str]:
+        """Returns the names among these that a stored name may equal or continue: one has the same first two words."""
+        if len(norms) <= MANY_NAMES:
+            return norms
+        heads = {norm: " ".join(norm.split(" ", 2)[:2]) for norm in norms}
+        # No character sorts after the last one of Unicode.
+        query = (
+            f"SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM {table} m"
+            f" WHERE m.norm >= j.value AND m.norm < j.value || char(1114111))"
+        )
+        asked = json.dumps(list(dict.fromkeys(heads.values())))
+        known = {head for (head,) in self.db.execute(query, (asked,))}
+        return [norm for norm, head in heads.items() if head in known]
+
     def _qualified(self, norms: Sequence[str], table: str) -> list[tuple[str, str, str]]:
         """Returns (name, longer name, id) of nodes whose name continues one of these with a bracket or a comma."""
-        asked = json.dumps([norm for norm in dict.fromkeys(norms) if storable(norm)])
+        asked = json.dumps(norms)
         carriers: list[tuple[str, str, int, str, int]] = []
         # The next character after " (" and ", " ends the range, so each name is one seek in the index.
         for start, end in ((" (", " )"), (", ", ",!")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -51,7 +52,7 @@ def by_subject(reader: Reader, subjects: Sequence[str]) -> dict[str, list[Fact]]
 def held_at(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: Direction) -> dict[str, list[Fact]]:
     ways = [queries(reader, side) for side in SIDES if direction in (side, "both")]
     found: dict[str, list[Row]] = {}
-    for id_, key in reader.keys(ids).items():
+    for id_, key in _with_facts(reader, reader.keys(ids), direction).items():
         # A fact whose subject is also its object is read twice.
         read: dict[int, Row] = {}
         for active, past in ways:
@@ -61,6 +62,18 @@ def held_at(reader: Reader, ids: Sequence[str], at: int, limit: int, direction: 
     every = {row[0]: row for read in found.values() for row in read}
     facts = dict(zip(every, made(reader, list(every.values())), strict=True))
     return {id_: [facts[row[0]] for row in read] for id_, read in found.items() if read}
+
+
+def _with_facts(reader: Reader, keys: Mapping[str, int], direction: Direction) -> dict[str, int]:
+    """Returns those of these nodes that are subject or object of any fact, as `direction` says: most have none."""
+    has = " OR ".join(
+        f"EXISTS (SELECT 1 FROM facts WHERE {column} = j.value)"
+        for side, (column, *_) in SIDES.items()
+        if direction in (side, "both")
+    )
+    query = f"SELECT j.value FROM json_each(?) j WHERE {has}"
+    some = {key for (key,) in reader.db.execute(query, (json.dumps(list(keys.values())),))}
+    return {id_: key for id_, key in keys.items() if key in some}
 
 
 def queries(reader: Reader, side: str) -> tuple[str, str]:
@@ -90,7 +103,7 @@ def around(reader: Reader, ids: Sequence[str], at: int, limit: int, refs: Sequen
         " WHERE f.subject = ? AND f.status IN ('superseded', 'retracted') AND f.valid_until <= ?"
         f" AND {_HELD} AND {_seen(reader)} ORDER BY f.valid_until DESC, f.id LIMIT ?"
     )
-    for id_, key in reader.keys(ids).items() if ids else ():
+    for id_, key in _with_facts(reader, reader.keys(ids), "out").items() if ids else ():
         past = made(reader, reader.db.execute(ended, (key, at, at, max(limit, 0))).fetchall())
         if past:
             found[id_] = [*found.get(id_, ()), *past]

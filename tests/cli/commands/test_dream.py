@@ -143,7 +143,11 @@ def test_signals_end_the_loop_cleanly(place: Path, filled: Memory, sign: signal.
         assert process.stdout is not None
         assert any(line.startswith("episodes") for line in process.stdout), process.stderr and process.stderr.read()
         process.send_signal(sign)
-        _, said = process.communicate(timeout=60)
+        try:
+            _, said = process.communicate(timeout=60)
+        finally:
+            # Nothing, if it has ended as it should.
+            process.kill()
     assert process.returncode == code
     assert "the next dream continues from there" in said
     assert filled.doctor() == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import threading
+import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from cuetrail.model import DreamReport, PassReport
 
 CHANGES_SHOWN = 20
+# How many seconds a signal may go unnoticed between two dreams.
+SLICE = 1.0
 STOPPED = "stopped: finished passes are stored, and the next dream continues from there"
 
 
@@ -77,12 +79,12 @@ def _dream_repeatedly(run: Run, memory: Memory, options: dict[str, Any], seconds
 
 
 @contextlib.contextmanager
-def _until_terminated() -> Iterator[threading.Event]:
-    """Yields an event that SIGTERM sets. SIGTERM also ends the `with` block, so an open transaction is rolled back."""
-    stop = threading.Event()
+def _until_terminated() -> Iterator[_Termination]:
+    """Yields what SIGTERM sets. SIGTERM also ends the `with` block, so that an open transaction is rolled back."""
+    stop = _Termination()
 
     def terminate(*_: object) -> None:
-        stop.set()
+        stop.received = True
         raise _Terminated
 
     before = signal.signal(signal.SIGTERM, terminate)
@@ -92,6 +94,26 @@ def _until_terminated() -> Iterator[threading.Event]:
         output.warn(STOPPED)
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+class _Termination:
+    """Whether SIGTERM was received. Without a lock, which a signal handler could wait for in vain.
+
+    `wait` looks for signals every SLICE seconds: the system may deliver a signal to any thread, and then nothing wakes
+    the main thread, which handles it.
+    """
+
+    def __init__(self) -> None:
+        self.received = False
+
+    def is_set(self) -> bool:
+        return self.received
+
+    def wait(self, timeout: float) -> bool:
+        end = time.monotonic() + timeout
+        while not self.received and (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, SLICE))
+        return self.received
 
 
 class _Terminated(BaseException):

@@ -34,9 +34,19 @@ def open_streams() -> None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  # open to the end
 
 
+def harmless(text: str) -> str:
+    """Returns a text with a sign in place of each character that could control the terminal; colours stay."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def say(text: str) -> None:
     """Prints a result to stdout."""
-    click.echo(_printable(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), sys.stdout))
+    click.echo(_printable(harmless(text), sys.stdout))
+
+
+def say_drawn(text: str) -> None:
+    """Prints a text with the styles and links that were drawn for this terminal; its contents are harmless already."""
+    click.echo(_printable(text, sys.stdout), color=True)
 
 
 def say_json(data: Any, err: bool = False) -> None:
@@ -49,7 +59,7 @@ def say_json(data: Any, err: bool = False) -> None:
 
 def warn(text: str) -> None:
     """Prints a message to stderr, after "cuetrail: "."""
-    click.echo(_printable(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", f"cuetrail: {text}"), sys.stderr), err=True)
+    click.echo(_printable(harmless(f"cuetrail: {text}"), sys.stderr), err=True)
 
 
 def _printable(text: str, stream: TextIO) -> str:

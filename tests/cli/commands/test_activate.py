@@ -104,8 +104,8 @@ def test_wrong_use_says_what_to_do(run: Run, sky: None, arguments: list[str], me
 
 def test_a_recall_by_energy_explains_its_paths(run: Run, sky: None) -> None:
     lines = run("recall", "kite", "--recipe", "energy", "--explain").stdout
-    assert "found by   energy along links" in lines
-    assert "path       kite → string (relates 0." in lines
+    assert "└─ words → The kite flies\n       └─ is related to → A string holds" in lines
+    assert "found by a link from another result" in lines
 
 
 def test_of_no_seeds_nothing_comes(run: Run, ask: Ask, sky: None) -> None:

@@ -82,10 +82,12 @@ def test_recall_narrows_down_by_tag_bucket_kind_and_time(run: Run, ask: Ask) -> 
 def test_explain_draws_why_each_hit_is_there(run: Run) -> None:
     run("add", "The receiver falls silent in frost", "--tag", "fault", "--source", "notes/Receiver.md")
     drawn = run("recall", "receiver", "fault", "frost", "--explain").stdout
-    assert drawn.startswith(" 1  Receiver.md  ")
-    for part in ("found by   words", "words      bm25 ", "└─ from       notes/Receiver.md"):
+    assert drawn.startswith(" 1  Receiver  ")
+    for part in ("“receiver fault frost”\n    └─ words → Receiver\n", "    notes/Receiver.md · id "):
         assert part in drawn
-    shown = drawn.split("id         ")[1].split()[0]
+    assert "bm25" not in drawn
+    assert "words, BM25 (bm25)" in run("recall", "receiver", "fault", "frost", "-v").stdout
+    shown = drawn.split("· id ")[1].split()[0]
     assert "falls silent" in run("get", shown).stdout
 
 
@@ -93,14 +95,14 @@ def test_explain_says_which_hit_another_repeats(run: Run) -> None:
     run("add", "The long mast fell in the storm", "--id", "first", "--at", "2026-05-01")
     run("add", "In the storm the long mast fell", "--id", "second", "--at", "2026-05-01")
     drawn = run("recall", "the", "long", "mast", "--explain").stdout
-    assert re.search(r"repeats +(first|second), so it ranks below the others", drawn)
+    assert re.search(r"repeats “(The|In) [^”]+”, so it ranks below the others", drawn)
 
 
 def test_explain_shows_words_and_meaning_with_an_embedder(run: Run) -> None:
     run("add", "A kitten sleeps on the sofa", "--embedder", "static")
-    drawn = run("recall", "the kitten", "--explain", "--embedder", "static").stdout
-    assert "found by   words and meaning" in drawn
-    assert "meaning    cosine 0." in drawn
+    drawn = run("recall", "the kitten", "--verbose", "--embedder", "static").stdout
+    assert "└─ words and meaning → A kitten sleeps" in drawn
+    assert re.search(r"0\.\d+  meaning, cosine \(cosine\)", drawn)
 
 
 def test_a_recall_counts_as_a_use_unless_told_otherwise(run: Run, memory: Path) -> None:
@@ -334,9 +336,9 @@ def test_the_present_home_leads_and_the_old_one_is_marked(run: Run, ask: Ask) ->
     assert [one["object"] for one in found["facts"]] == ["Lisbon"]
     assert found["hits"][0]["mark"].endswith("lives in Lisbon")
     explained = run("recall", "where does Ann live now?", "--explain").stdout
-    assert explained.startswith("Ann lives in Lisbon (since ")
-    assert re.search(r"fits +live\b", explained)
-    assert re.search(r"outdated +superseded", explained)
+    assert explained.startswith("Facts\n  • Ann lives in Lisbon\n    since ")
+    assert "fits “live”" in explained
+    assert re.search(r"^    superseded [\d-]+: lives in Lisbon$", explained, re.MULTILINE)
 
 
 def test_facts_without_any_text_are_shown(run: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -37,12 +38,13 @@ def test_a_tag_walk_shows_what_the_words_find_and_what_belongs_with_it(run: Run,
 
 def test_explain_draws_what_is_shared_and_with_whom(run: Run, sky: None) -> None:
     lines = run("recall", "kite", "--recipe", "tag-walk", "--explain").stdout
-    assert "has        kite" in lines
-    assert "provenance internal, x2" in lines
-    assert "found by   tags and buckets" in lines
-    assert "shares     #sky 0." in lines
-    assert "with       kite" in lines
-    assert "path       kite → #sky @field → cloud" in lines
+    assert "has “kite”" in lines
+    assert "Related to these" in lines
+    assert "└─ words → The kite flies\n       └─ shares #sky and @field with → A cloud stands still" in lines
+    assert "found by shared tags and buckets" in lines
+    numbers = run("recall", "kite", "--recipe", "tag-walk", "--verbose").stdout
+    assert re.search(r"2\.000  factor for trust \(provenance\)", numbers)
+    assert re.search(r"0\.\d\d  rarity of #sky", numbers)
 
 
 def test_the_options_of_a_walk_reach_it(run: Run, sky: None) -> None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
-from cuetrail.cli.explanation import explained_text
 from cuetrail.cli.options import choice, end_time, no_touch, node_filters, number
+from cuetrail.cli.screen.terminal import is_terminal
 from cuetrail.model import Budget, Recollection
 
+if TYPE_CHECKING:
+    from cuetrail.cli.screen.result_list import ResultList
+    from cuetrail.memory import Memory
+
+# A list shows two lines of each result, and how many other passages of its note were found.
+LIST_BUDGET = {"budget": Budget(tokens=20_000)}
 _RELAXED = {
     "nouns": "by its nouns and dates alone",
     "names": "by its proper nouns and dates alone",
@@ -50,32 +57,61 @@ _RELAXED = {
     "--now", metavar="WHEN", callback=end_time, help="The time of the question, from which 'last week' is counted."
 )
 @click.option("--fuzzy", is_flag=True, help="Match words with typos; the search by meaning is off.")
-@click.option("--explain", is_flag=True, help="Show why each hit was found, and its id.")
+@click.option("--explain", is_flag=True, help="Draw the trail to each hit by titles, with its id.")
+@click.option("-v", "--verbose", is_flag=True, help="With the trail, show all numbers; means --explain too.")
+@click.option("--text", is_flag=True, help="Print the text for an agent on a terminal too, as a pipe gets it.")
 @no_touch
-def recall(run: Run, /, cue: tuple[str, ...], explain: bool, no_touch: bool, **options: Any) -> None:
-    """Find memories for a cue.
+def recall(
+    run: Run, /, cue: tuple[str, ...], explain: bool, verbose: bool, text: bool, no_touch: bool, **options: Any
+) -> None:
+    """Find memories for a question.
 
     All words of the CUE are one question. "Quoted words" must stand together, #tag and @bucket filter, and * at the end
-    of the last word matches any ending. If nothing answers, stderr says so, lists the words that were searched, and
-    shows the nearest memory.
+    of the last word matches any ending. A terminal shows a list of results; a pipe gets the text for an agent, within
+    the budget. If nothing answers, this is said, with the words that were searched and the nearest memory.
     """
+    explain = explain or verbose
+    if text and explain:
+        raise click.UsageError("give --text or --explain, not both")
     recipe, walk_options = _tag_walk_options(options)
-    budget = budget_of(options)
+    budget, listed = budget_of(options), explain or (is_terminal() and not text)
     with run.open(vectors=walk_options is None, rerank=walk_options is None) as memory:
-        arguments: dict[str, Any] = {**budget, **options, "record_access": not no_touch}
+        arguments: dict[str, Any] = {**options, **(budget or (LIST_BUDGET if listed and not run.json else {}))}
+        arguments["record_access"] = not no_touch and (run.json or not listed)
         if walk_options is None:
             from cuetrail.recall.recipes import BY_NAME
 
             found = memory.recall(" ".join(cue), recipe=BY_NAME[recipe], **arguments)
         else:
             found = memory.tag_walk(" ".join(cue), **walk_options, **arguments)
+        results = None if run.json or not listed else _results(memory, found, explain, verbose, touch=not no_touch)
     for line in (*found.notices, *_relaxed_notices(found)):
         run.notice(line)
-    if run.json or (found.answerable and found.text):
-        run.result(found.to_dict(), explained_text(found) if explain else found.text)
+    if results is not None and found.looked_for and (found.hits or found.facts or not found.answerable):
+        _print_list(run, results, found, _typo_hint(found, options["fuzzy"]))
+    elif run.json or (found.answerable and found.text):
+        run.result(found.to_dict(), found.text)
     else:
         # To stderr: a program that reads stdout must not take it for a memory.
         run.notice(_no_result_text(found, options["fuzzy"]))
+
+
+def _results(memory: Memory, found: Recollection, explain: bool, verbose: bool, *, touch: bool) -> ResultList:
+    """Returns the list of a recall. Counts the use of what it shows, which is less than the text for an agent has."""
+    from cuetrail.cli.screen.result_list import result_list, shown_ids
+    from cuetrail.text.timestamps import now_ms
+
+    if touch and found.answerable:
+        memory.store.touch(memory.scope, shown_ids(found), now_ms(), [one.fact.id for one in found.facts])
+    return result_list(memory, found, explain=explain, verbose=verbose)
+
+
+def _print_list(run: Run, results: ResultList, found: Recollection, hint: str) -> None:
+    """Prints the list of a recall, or that nothing answers."""
+    if found.answerable:
+        output.say_drawn(results.drawn())
+    elif not run.quiet:
+        output.say_drawn(results.refusal("" if found.hits else hint))
 
 
 def _tag_walk_options(options: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
@@ -110,9 +146,14 @@ def _no_result_text(found: Recollection, fuzzy: bool) -> str:
     words = ", ".join(found.looked_for)
     if not words:
         return "nothing to look for: give a word or two"
+    hint = _typo_hint(found, fuzzy)
+    return f"nothing is remembered on this; looked for: {words}{f' ({hint})' if hint else ''}"
+
+
+def _typo_hint(found: Recollection, fuzzy: bool) -> str:
+    """Returns how to forgive typos, "" if that was done."""
     mended = fuzzy or any(attempt.query.mend for attempt in found.attempts)
-    hint = "" if mended else " (--fuzzy forgives typos)"
-    return f"nothing is remembered on this; looked for: {words}{hint}"
+    return "" if mended else "--fuzzy forgives typos"
 
 
 def _relaxed_notices(found: Recollection) -> list[str]:

@@ -330,6 +330,19 @@ _TIES: dict[str, Callable[[RecallContext, Mapping[str, Node], Sequence[str]], It
     "names": _name_ties, "edges": _edge_ties, "order": _order_ties, "tags": _tag_ties, "facts": _fact_ties,
 }  # fmt: skip
 
+TIE_WORDS: dict[str, tuple[str, str]] = {
+    "mentions": ("mentions", "mentioned in"),
+    "mentioned": ("is mentioned in", "mentions"),
+    "links": ("links to", "linked from"),
+    "linked": ("is linked from", "links to"),
+    "relates": ("is related to", "related to"),
+    "next": ("stands beside", "stands beside"),
+    "shared": ("shares {} with", "shares {} with"),
+    "fact": ("has a fact about", "in a fact about"),
+    "search": ("leads a follow-up search to", "found by a follow-up search from"),
+}
+"""How a step of a path reads for people: from its start, and from the node that it reached. {} is a name or a tag."""
+
 
 # --- activation
 

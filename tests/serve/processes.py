@@ -83,6 +83,7 @@ def until(look: Callable[[], Any]) -> Any:
 def serving(place: Path | str, *more: str, embedder: str = "none") -> Iterator[Running]:
     """A server over this memory. Afterwards none of its processes is left."""
     words = [sys.executable, "-m", "cuetrail", "serve", "--memory", str(place), "--embedder", embedder, "--port", "0"]
+    words += ["--log", "json"]
     with subprocess.Popen([*words, *more], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         first = process.stderr.readline()

@@ -14,6 +14,7 @@ from cuetrail.cli.commands.dream import dream, dreams
 from cuetrail.cli.commands.explore import brief, explore, traverse
 from cuetrail.cli.commands.facts import fact, narrate
 from cuetrail.cli.commands.forget import forget, quarantine
+from cuetrail.cli.commands.help import help_
 from cuetrail.cli.commands.links import link, note, relate, unlink
 from cuetrail.cli.commands.mirror import mirror
 from cuetrail.cli.commands.model import model
@@ -26,7 +27,7 @@ from cuetrail.cli.commands.write import add, edit, ingest
 VERBS = (
     add, ingest, recall, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink, relate, note,
     fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, mcp, serve, token, export, import_, backup,
-    copy, restore, model, reembed, doctor, completion,
+    copy, restore, model, reembed, doctor, completion, help_,
 )  # fmt: skip
 """In the order of the help."""
 

@@ -264,20 +264,57 @@ class OrderedGroup(click.Group):
         return list(self.commands)
 
 
+ASKING = ("search", "find", "ask", "query")
+"""Other words for `recall`."""
+OTHER_WORDS = {
+    "delete": "forget", "remove": "forget", "rm": "forget", "list": "timeline", "ls": "timeline", "log": "timeline",
+    "show": "get", "cat": "get", "open": "get", "index": "ingest", "load": "ingest", "new": "add", "remember": "add",
+    "server": "serve", "web": "serve", "ui": "serve", "init": "setup", "install": "setup", "status": "stats",
+    "update": "edit", "models": "model", "check": "doctor", "tags": "labels",
+}  # fmt: skip
+"""Words that other programs use, each with the command that does this here."""
+FIRST_WORDS_OF_QUESTIONS = frozenset(
+    "who whom whose what when where which why how is are was were do does did can could should has have".split()
+)
+
+
+def is_question(word: str) -> bool:
+    """True if the first word of a command line is a question: it has a space or ends in a question mark.
+
+    >>> is_question("who decides"), is_question("why?"), is_question("recal")
+    (True, True, False)
+    """
+    return " " in word.strip() or (word.endswith("?") and len(word) > 1)
+
+
 class RootGroup(OrderedGroup):
-    """The `cuetrail` command: turns errors into exit codes."""
+    """The `cuetrail` command: understands questions without a verb, and turns errors into exit codes."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Returns the named command. The error for an unknown name suggests a similar one."""
+        """Returns the named command; for a question, and for other words for asking, `recall`.
+
+        The error for an unknown name suggests a command.
+        """
+        word = args[0]
+        if word not in self.commands and (word in ASKING or is_question(word)):
+            return "recall", self.commands["recall"], args if word not in ASKING else args[1:]
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = get_close_matches(args[0], list(self.commands), 1)
-            if not near or "Did you mean" in error.message:
-                raise
-            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
+            raise click.UsageError(f"There is no command {word!r}. {self._hint(args)}", ctx) from error
+
+    def _hint(self, args: Sequence[str]) -> str:
+        """Returns what to do in place of an unknown command."""
+        word = args[0].lower()
+        if word in OTHER_WORDS:
+            return f"Did you mean {OTHER_WORDS[word]!r}? See `cuetrail help {OTHER_WORDS[word]}`."
+        if word in FIRST_WORDS_OF_QUESTIONS:
+            return "To ask, put the question in quotes: " + f'cuetrail "{" ".join(args)}"'
+        for near in get_close_matches(word, [*self.commands, *ASKING], 1):
+            return f"Did you mean {('recall' if near in ASKING else near)!r}?"
+        return "`cuetrail help` lists the commands."
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Runs a command and exits: 0 done, 1 partly or failed, 2 wrong use, 3 unusable memory, 130 interrupted."""

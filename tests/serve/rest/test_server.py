@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ from cuetrail.text.timestamps import now_ms
 from tests.hostile import FUZZ_CALLS, HOSTILE_JSON
 from tests.serve.conftest import agent, session
 from tests.serve.http_tools import NOW, Issue, issuer, refused, serving
+from tests.serve.processes import until
 
 PROBLEM = openapi_document()["components"]["schemas"]["Problem"]
 
@@ -321,9 +324,9 @@ def test_whatever_is_sent_there_is_a_result_or_a_problem_of_the_sender(shared_cl
         Draft202012Validator(PROBLEM).validate(response.json())
 
 
-def _serving(place: Path) -> Any:
+def _serving(place: Path, *options: str, env: Mapping[str, str] | None = None) -> Any:
     words = [sys.executable, "-m", "cuetrail", "serve", "--memory", str(place), "--embedder", "none", "--port", "0"]
-    return subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen([*words, *options], stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -370,7 +373,7 @@ def test_the_mcp_server_has_no_stream_to_hold_open(client: TestClient) -> None:
 
 
 def test_the_real_command_serves_and_stops_when_it_is_told_to(place: Path) -> None:
-    with _serving(place) as server:
+    with _serving(place, "--log", "json") as server:
         assert server.stderr is not None
         said = server.stderr.readline()
         url = re.search(r"http://127\.0\.0\.1:\d+", said)
@@ -384,5 +387,24 @@ def test_the_real_command_serves_and_stops_when_it_is_told_to(place: Path) -> No
         logged = server.stderr.read()
         assert server.wait(60) in (0, 130)
     row = json.loads(logged.splitlines()[0])
-    assert (row["verb"], row["status"]) == ("add", 200)
+    assert (row["verb"], row["method"], row["path"], row["status"]) == ("add", "POST", "/v1/add", 200)
     assert "secret" not in logged
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_the_log_has_a_line_for_people_and_the_page_opens_when_the_server_is_up(
+    place: Path, tmp_path: Path, workers: str
+) -> None:
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{opened}.part" && mv "{opened}.part" "{opened}"\n')
+    browser.chmod(0o700)
+    with _serving(place, "--open", "--workers", workers, env={"BROWSER": str(browser)}) as server:
+        url = server.stderr.readline().split()[-1]
+        until(opened.exists)
+        assert opened.read_text().strip() == url
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(f"{url}/no%1b[31m", timeout=60)
+        server.send_signal(signal.SIGINT)
+        lines = server.stderr.read().splitlines()
+    seen = [re.fullmatch(r"\d\d:\d\d:\d\d  GET +(\S+) +(\d+) +[\d.]+ ms", line) for line in lines]
+    assert [found.groups() for found in seen if found] == [("/health", "200"), ("/no?[31m", "404")]

@@ -11,6 +11,7 @@ import click
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, group, pass_run, verb
 from cuetrail.cli.options import choice, number, seconds, several
+from cuetrail.cli.page_opening import open_when_up, page_address
 from cuetrail.config import on_server, reference_file, without_password
 from cuetrail.serve.workers.capacity import MOST_WORKERS, can_hand_over, usable_cores
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 @verb(
     "cuetrail serve",
-    "cuetrail serve --port 8080 --workers 1",
+    "cuetrail serve --open",
+    "cuetrail serve --port 8080 --workers 1 --log json",
     "cuetrail serve --host 0.0.0.0 --allow-host memory.example.org",
 )
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="The address to listen on.")
@@ -33,7 +35,14 @@ if TYPE_CHECKING:
     "--workers", least=1, most=MOST_WORKERS, default=None,
     help="Processes that answer requests, beside one that writes; 1: one process does all. Default: one for each core.",
 )  # fmt: skip
-def serve(run: Run, /, host: str, port: int, names: tuple[str, ...], workers: int | None) -> None:
+@click.option("--open", "open_page", is_flag=True, help="Open the page in the browser when the server is up.")
+@choice(
+    "--log", "log_format", values=("lines", "json"), default="lines",
+    help="The log on stderr: a line for people for each request, or JSON for programs.",
+)  # fmt: skip
+def serve(
+    run: Run, /, host: str, port: int, names: tuple[str, ...], workers: int | None, open_page: bool, log_format: Any
+) -> None:
     """Serve the memory over HTTP: a page for people at /, and POST /v1/VERB with the verb's arguments as JSON.
 
     The default address accepts connections from this machine only. Other addresses need tokens, which `cuetrail token
@@ -48,8 +57,10 @@ def serve(run: Run, /, host: str, port: int, names: tuple[str, ...], workers: in
     with output.warnings(run.quiet), listening_socket(memory, host, port) as (listener, url):
         many = f" with {readers} workers" if readers > 1 else ""
         output.warn(f"serving {without_password(address)}{many} on {url}")
+        if open_page:
+            open_when_up(page_address(host, url), output.warn)
         if readers == 1:
-            serve_http(memory, listener, (host, *names))
+            serve_http(memory, listener, (host, *names), log_format)
             return
         from cuetrail.serve.workers.supervisor import serve_with_readers
         from cuetrail.serve.workers.task import Task
@@ -57,7 +68,7 @@ def serve(run: Run, /, host: str, port: int, names: tuple[str, ...], workers: in
         # Opened to look for tokens, perhaps; the other processes open it themselves.
         memory.close()
         warnings = partial(output.warnings, run.quiet)
-        task = Task(None, readers, run.open_for_server, memory.remote, warnings, (host, *names))
+        task = Task(None, readers, run.open_for_server, memory.remote, warnings, (host, *names), log_format)
         serve_with_readers(task, listener)
 
 

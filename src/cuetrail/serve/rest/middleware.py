@@ -14,6 +14,7 @@ from cuetrail.serve.rest.auth import TOKEN_KEY, check_host_and_origin
 from cuetrail.serve.rest.load import Load
 from cuetrail.serve.rest.metrics import Metrics
 from cuetrail.serve.rest.problem_details import Problem, problem_from, problem_response
+from cuetrail.serve.rest.request_log import loggable_path
 from cuetrail.serve.rest.requests import LOOPBACK, RequestRules
 
 VERB_KEY = "cuetrail.verb"
@@ -79,4 +80,6 @@ class RequestMiddleware:
     def _record(self, scope: AsgiScope, status: int, taken: float) -> None:
         verb = scope.get(VERB_KEY, "unknown")
         self._metrics.add(verb, status, taken)
-        log.info({"verb": verb, "status": status, "ms": round(1000 * taken, 1), "token": scope.get(TOKEN_KEY, "")})
+        request = {"method": f"{scope['method']:.20}", "path": loggable_path(scope["path"])}
+        done = {"status": status, "ms": round(1000 * taken, 1), "token": scope.get(TOKEN_KEY, "")}
+        log.info({"verb": verb, **request, **done})

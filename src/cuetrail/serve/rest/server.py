@@ -45,7 +45,7 @@ from cuetrail.serve.rest.mem0 import mem0_routes
 from cuetrail.serve.rest.middleware import VERB_KEY, RequestMiddleware
 from cuetrail.serve.rest.openapi import openapi_document
 from cuetrail.serve.rest.problem_details import Problem, problem_response
-from cuetrail.serve.rest.request_log import json_log
+from cuetrail.serve.rest.request_log import LogFormat, request_log
 from cuetrail.serve.rest.requests import LOOPBACK, RequestRules, json_arguments, request_body
 from cuetrail.serve.rest.service import Service, Shared
 from cuetrail.serve.rest.web_page import page_routes
@@ -273,11 +273,13 @@ def _bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve_http(memory: LazyMemory, listener: socket.socket, names: tuple[str, ...]) -> None:
+def serve_http(
+    memory: LazyMemory, listener: socket.socket, names: tuple[str, ...], log_format: LogFormat = "json"
+) -> None:
     """Serves in this process until it is stopped; running requests are answered first."""
     app = make_app(memory, request_rules(names))
     server = _EndingServer(http_config(app, OpenConnections(ConnectionLimits())))
-    with json_log():
+    with request_log(log_format):
         try:
             server.run(sockets=[listener])
         finally:

@@ -36,7 +36,7 @@ def main(parent: int, handles: Handles) -> None:
     for handle in (handles.line, handles.door, handles.board, handles.life):
         os.set_inheritable(handle, False)
     # Imported here: they take a second to load, in which the parent may end.
-    from cuetrail.serve.rest.request_log import json_log
+    from cuetrail.serve.rest.request_log import request_log
     from cuetrail.serve.workers.board import Board
     from cuetrail.serve.workers.frames import receive_first
 
@@ -44,7 +44,7 @@ def main(parent: int, handles: Handles) -> None:
     task: Task = receive_first(line)
     board = Board(handles.board, task.readers)
     os.close(handles.board)
-    with task.warnings(), json_log():
+    with task.warnings(), request_log(task.log):
         if task.number is None:
             from cuetrail.serve.workers.writer import run_writer
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from cuetrail.errors import CuetrailError
 from cuetrail.serve.rest.connection_limits import SHUTDOWN_SECONDS, ConnectionLimits
-from cuetrail.serve.rest.request_log import json_log
+from cuetrail.serve.rest.request_log import request_log
 from cuetrail.serve.workers.board import Board, address_code, free_row, size_of
 from cuetrail.serve.workers.frames import Line, packed
 from cuetrail.serve.workers.hub import Hub
@@ -52,7 +52,7 @@ def serve_with_readers(task: Task, listener: socket.socket) -> None:
     with tempfile.TemporaryFile() as file:
         file.truncate(size_of(task.readers))
         supervisor = _Supervisor(task, listener, file.fileno())
-        with json_log():
+        with request_log(task.log):
             stopped_by = asyncio.run(supervisor.run())
     if stopped_by is not None:
         # As if there had been no handler: the caller of the command learns what ended it.

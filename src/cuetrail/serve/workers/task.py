@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
+    from cuetrail.serve.rest.request_log import LogFormat
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """The task of a child: to be the reader with this number, or the writer (None), of a server with so many readers.
 
-    `open_memory` opens the memory, `warnings` shows its warnings, `names` are the host names of the server.
+    `open_memory` opens the memory, `warnings` shows its warnings, `names` are the host names of the server, `log` is the form of
+    its log.
     """
 
     number: int | None
@@ -24,3 +26,4 @@ class Task:
     remote: bool
     warnings: Callable[[], AbstractContextManager[None]]
     names: tuple[str, ...]
+    log: LogFormat = "json"

@@ -203,7 +203,7 @@ def test_forgetting_shows_the_copies_and_their_files_before_it_asks(tmp_path: Pa
     cuetrail(memory, "ingest", notes)
     with on_a_terminal(memory, "forget", "--source", "notes/diary.md") as (process, terminal):
         shown = read_until(terminal, b"[y/N]")
-        assert b"everything from notes/diary.md: 2 memories" in shown
+        assert b"everything from notes/diary.md: 1 passage" in shown
         assert b"1 copy of it elsewhere: notes/copy.md" in shown
         os.write(terminal, b"n\n")
         assert b"nothing was forgotten" in read_until(terminal, b"forgotten\r\n")

@@ -20,21 +20,22 @@ from cuetrail.cli.commands.mirror import mirror
 from cuetrail.cli.commands.model import model
 from cuetrail.cli.commands.recall import recall
 from cuetrail.cli.commands.serve import mcp, serve, token
+from cuetrail.cli.commands.setup import setup
 from cuetrail.cli.commands.transfer import export, import_
 from cuetrail.cli.commands.upkeep import backup, completion, copy, doctor, reembed, restore
 from cuetrail.cli.commands.write import add, edit, ingest
 
 VERBS = (
-    add, ingest, recall, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink, relate, note,
-    fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, mcp, serve, token, export, import_, backup,
-    copy, restore, model, reembed, doctor, completion, help_,
+    setup, add, ingest, recall, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink, relate,
+    note, fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, mcp, serve, token, export, import_,
+    backup, copy, restore, model, reembed, doctor, completion, help_,
 )  # fmt: skip
 """In the order of the help."""
 
 
 @group(
     "cuetrail ingest ~/notes",
-    "cuetrail recall what did we decide about the antenna",
+    'cuetrail "what did we decide about the antenna?"',
     "cuetrail add 'The antenna stands on the lee side' --tag radio",
     name="cuetrail",
     cls=RootGroup,
@@ -43,8 +44,8 @@ VERBS = (
 def main() -> None:
     """Store memories and find them by association.
 
-    A memory is a directory. Add texts with add and ingest, find them with recall. The options below may stand before or
-    after a command's name.
+    A memory is a directory. Put in texts with add and ingest, and ask: cuetrail "what did we decide?" The options below
+    may stand before or after a command's name.
     """
 
 

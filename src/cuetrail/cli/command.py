@@ -274,7 +274,29 @@ OTHER_WORDS = {
 }  # fmt: skip
 """Words that other programs use, each with the command that does this here."""
 FIRST_WORDS_OF_QUESTIONS = frozenset(
-    "who whom whose what when where which why how is are was were do does did can could should has have".split()
+    [
+        "who",
+        "whom",
+        "whose",
+        "what",
+        "when",
+        "where",
+        "which",
+        "why",
+        "how",
+        "is",
+        "are",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "can",
+        "could",
+        "should",
+        "has",
+        "have",
+    ]
 )
 
 

@@ -167,6 +167,15 @@ def hashtags(names: Iterable[str]) -> str:
     return " ".join(f"#{name}" for name in names)
 
 
+def shown_bucket(name: str) -> str:
+    """Returns a bucket with spaces, as people write it; options take this form too.
+
+    >>> shown_bucket("04_-_guides,_workflows")
+    '04 - guides, workflows'
+    """
+    return name.replace("_", " ")
+
+
 def failed_files(errors: Sequence[FileError]) -> list[str]:
     """Returns one line for each of the first failed files, and how many more there are."""
     lines = [

@@ -12,7 +12,9 @@ _EMBED = re.compile(r"!\[\[[^\[\]\n]{0,500}\]\]|!\[[^\[\]\n]{0,500}\]\([^()\n]{0
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
 _LINK = re.compile(r"\[([^\[\]\n]{1,500})\](?:\([^()\n]{0,1000}\)|\[[^\[\]\n]{0,200}\])")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
-_RULE = re.compile(r"^[ \t]*(?:\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?|[*_]{3,})[ \t]*$", re.MULTILINE)
+_RULE = re.compile(
+    r"^[ \t]*(?:\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?|[*_]{3,}|={2,})[ \t]*$", re.MULTILINE
+)
 _QUOTE = re.compile(r"^(?:[ \t]*>)+[ \t]?", re.MULTILINE)
 _CALLOUT = re.compile(r"^[ \t]*\[![\w-]{1,40}\][+-]?[ \t]*", re.MULTILINE)
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)

@@ -10,7 +10,7 @@ import click
 
 from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import choice, find_node, node_filters, number
-from cuetrail.cli.output import hashtags, node_title, short_id, utc_time
+from cuetrail.cli.output import count_of, hashtags, node_title, short_id, shown_bucket, utc_time
 from cuetrail.model import Edge, Fact, Neighbour, Node, Stats, Version, node_dict
 from cuetrail.store.read import LABEL_KINDS
 
@@ -68,7 +68,7 @@ def _node_text(found: Node) -> str:
     rows = [
         *(("id", found.id), ("kind", found.kind), ("name", found.name or ""), ("aliases", ", ".join(found.aliases))),
         *(("tags", hashtags(found.own_tags)), ("automatic", hashtags(found.automatic_tags))),
-        ("buckets", ", ".join(found.buckets)),
+        ("buckets", ", ".join(map(shown_bucket, found.buckets))),
         *(("from", found.source or ""), ("time", utc_time(found.at))),
         ("state", f"{found.life.state}, salience {found.life.salience:.2f}, {found.provenance}"),
         # Lists and mappings are left to --json.
@@ -141,7 +141,8 @@ def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
     """
     with run.open() as memory:
         found = memory.labels(what, prefix=prefix, limit=limit)
-    lines = (f"{one.nodes:>8,}  {one.name}" for one in found)
+    shown = shown_bucket if what == "bucket" else str
+    lines = (f"{one.nodes:>8,}  {shown(one.name)}" for one in found)
     run.result([{"name": one.name, "nodes": one.nodes} for one in found], "\n".join(lines) or "there are none")
 
 
@@ -156,12 +157,16 @@ def stats(run: Run) -> None:
 def _stats_table(found: Stats, address: str) -> str:
     """Returns the counts as a table."""
     kinds = ", ".join(f"{name} {number:,}" for name, number in found.kinds.items())
-    buckets = ", ".join(f"{name} {number:,}" for name, number in found.buckets.items())
+    buckets = ", ".join(f"{shown_bucket(name)} {number:,}" for name, number in found.buckets.items())
     cache = found.narratives
     rows = [
         ("memory", address),
+        ("holds", _holdings(found.kinds)),
         ("nodes", f"{found.nodes:,}" + (f"  ({kinds})" if kinds else "")),
-        *((name, f"{getattr(found, name):,}") for name in ("edges", "facts", "notes", "mentions")),
+        ("edges", f"{found.edges:,}"),
+        ("facts", f"{found.facts:,}"),
+        ("remarks", f"{found.notes:,}"),
+        ("mentions", f"{found.mentions:,}"),
         ("tags", f"{found.tags:,}  (and {found.automatic_tags:,} automatic)"),
         ("buckets", buckets or "none"),
         ("vectors", f"{found.vectors:,}" + (f"  ({found.embedder})" if found.embedder else "")),
@@ -171,3 +176,22 @@ def _stats_table(found: Stats, address: str) -> str:
         ("schema", str(found.schema)),
     ]
     return "\n".join(f"{label:<10} {value}" for label, value in rows)
+
+
+# How people call the nodes of a kind: one, and several.
+_KINDS = {
+    "source": ("note", "notes"), "atom": ("passage", "passages"), "person": ("person", "people"),
+    "entity": ("name", "names"), "concept": ("concept", "concepts"),
+}  # fmt: skip
+
+
+def _holdings(kinds: Mapping[str, int]) -> str:
+    """Returns what a memory holds in the words of people; without files, a text is a memory and no passage.
+
+    >>> _holdings({"atom": 18261, "source": 6571}), _holdings({"atom": 1})
+    ('6,571 notes, 18,261 passages', '1 memory')
+    """
+    names = _KINDS if kinds.get("source") else {**_KINDS, "atom": ("memory", "memories")}
+    parts = [count_of(kinds[kind], *names[kind]) for kind in _KINDS if kinds.get(kind)]
+    others = sum(number for kind, number in kinds.items() if kind not in _KINDS)
+    return ", ".join([*parts, *([count_of(others, "other")] if others else [])]) or "nothing yet"

@@ -65,8 +65,8 @@ def _confirm(doomed: Doomed) -> None:
     files = {node.source for node in doomed.meant if node.kind == "source"}
     lines = [f"  {node_title(node)}" for node in doomed.meant if node.source not in files]
     for file in sorted(filter(None, files)):
-        number = sum(node.source == file for node in doomed.meant)
-        lines.append(f"  everything from {file}: {count_of(number, 'memory', 'memories')}")
+        number = sum(node.source == file and node.kind != "source" for node in doomed.meant)
+        lines.append(f"  everything from {file}: {count_of(number, 'passage')}")
     output.warn("this will be forgotten for good:\n" + "\n".join([*lines, *map("  {}".format, _side_effects(doomed))]))
     if not click.confirm("Forget it?", err=True):
         raise click.ClickException("nothing was forgotten")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from cuetrail.config import Settings
     from cuetrail.model_files.catalogue import Model
 
+BUILT_IN = "comes with cuetrail"
+
 
 @group(
     "cuetrail model list",
@@ -80,6 +82,13 @@ def get(run: Run, /, name: str, origin: Path | None) -> None:
     It comes from huggingface.co (or HF_ENDPOINT) and is kept in ~/.local/share/cuetrail/models (or CUETRAIL_MODELS). A
     stopped get leaves nothing behind.
     """
+    fetched, place = fetch_model(run, name, origin)
+    done = f"fetched to {place}; use it with: cuetrail model use {name}" if fetched else f"nothing to do: {place}"
+    run.summary({"name": name, "fetched": fetched, "folder": place if place != BUILT_IN else None}, done)
+
+
+def fetch_model(run: Run, name: str, origin: Path | None = None) -> tuple[bool, str]:
+    """Fetches a model. Returns whether that was needed, and its folder or BUILT_IN. Raises InputError or ModelError."""
     from cuetrail.model_files.catalogue import named
     from cuetrail.model_files.fetch import fetch
 
@@ -88,10 +97,7 @@ def get(run: Run, /, name: str, origin: Path | None) -> None:
         where = origin or f"{model_hub()}/{found.sources[0].where}"
         run.notice(f"{name}: {megabytes(found.size)}, licence {found.licence}, from {where}")
     with interruptible("stopped: nothing was kept"), output.progress(run.quiet) as step:
-        fetched = fetch(found, origin, step)
-    place = str(found.folder) if found.sources else "comes with cuetrail"
-    done = f"fetched to {place}; use it with: cuetrail model use {name}" if fetched else f"nothing to do: {place}"
-    run.summary({"name": name, "fetched": fetched, "folder": place if found.sources else None}, done)
+        return fetch(found, origin, step), str(found.folder) if found.sources else BUILT_IN
 
 
 @verb("cuetrail model use bge-small-en-v1.5", "cuetrail model use ms-marco-minilm-l12", "cuetrail model use none")
@@ -102,6 +108,17 @@ def use(run: Run, /, name: str) -> None:
     A reranker is used at once; `none` switches it off. For an embedder, all vectors are made anew, as `reembed` does:
     recall goes on with the old ones until all new ones are made, and after a stop the same command continues. `static`
     is the built-in embedder. The choice is stored in the memory's cuetrail.toml.
+    """
+    data, done = use_model(run, name)
+    run.summary(data, done)
+    for what, spec in data.items():
+        if what != "vectors":
+            _check_choice(run, what, spec)
+
+
+def use_model(run: Run, name: str) -> tuple[dict[str, Any], str]:
+    """Chooses a model for the memory, and makes its vectors anew if it is another embedder. Returns what was done, as
+    data and as text. Raises InputError for a model that is not there.
     """
     from cuetrail.errors import InputError
     from cuetrail.model_files.catalogue import named
@@ -114,13 +131,10 @@ def use(run: Run, /, name: str) -> None:
         spec = found.spec if found else "none"
         file = keep_reranker(address, spec)
         done = f"recall uses the reranker {name}" if file else f"nothing to do: the reranker is {name}"
-        run.summary({"reranker": spec}, done)
-        _check_choice(run, "reranker", spec)
-        return
+        return {"reranker": spec}, done
     made = _change_over(run, found)
     keep_embedder(address, found.spec)
-    run.summary({"embedder": found.spec, "vectors": made}, f"made {count_of(made, 'vector')} with {name}")
-    _check_choice(run, "embedder", found.spec)
+    return {"embedder": found.spec, "vectors": made}, f"made {count_of(made, 'vector')} with {name}"
 
 
 def _check_choice(run: Run, what: str, spec: str) -> None:

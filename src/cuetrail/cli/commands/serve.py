@@ -16,7 +16,10 @@ from cuetrail.config import on_server, reference_file, without_password
 from cuetrail.serve.workers.capacity import MOST_WORKERS, can_hand_over, usable_cores
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cuetrail.memory import Memory
+    from cuetrail.serve.mcp.client_install import SettingsChange
     from cuetrail.serve.rest.auth import Token
 
 
@@ -230,26 +233,44 @@ def install(run: Run, /, client: Any, name: str, dry_run: bool, replace: bool, *
     The entry is printed, then written. The rest of the file stays as it is, and a copy of the old file is stored beside
     it.
     """
-    from cuetrail.serve.mcp.client_install import changes, make_entry, write
-
-    planned = changes(client, make_entry(name, _server_arguments(run, **server)), replace=replace)
-    if not run.json:
-        output.say("\n\n".join(f"{one.path}\n{one.entry_text}" for one in planned))
-    copies = [] if dry_run else [write(one) for one in planned]
+    planned, copies = enter_in_client(run, client, name, dry_run=dry_run, replace=replace, **server)
     if run.json:
-        files = [
-            {"path": str(one.path), "entry": one.entry_text, "written": one.needed and not dry_run} for one in planned
-        ]
-        output.say_json({"dry_run": dry_run, "files": files})
+        output.say_json({"dry_run": dry_run, "files": entered_files(planned, dry_run=dry_run)})
         return
-    for one, copy in zip(planned, copies, strict=False):
-        backup = f"; the old file is {copy.name}" if copy else ""
-        run.notice(f"written to {one.path}{backup}" if one.needed else f"{one.path} has this entry already")
+    output.say("\n\n".join(f"{one.path}\n{one.entry_text}" for one in planned))
+    for line in () if dry_run else entered_lines(planned, copies):
+        run.notice(line)
     if any(one.needed for one in planned) and not dry_run:
         run.notice(f"restart {client} to use it")
 
 
-def _server_arguments(run: Run, profile: str | None, compat: str | None) -> list[str]:
+def enter_in_client(
+    run: Run, client: Any, name: str = "cuetrail", *, dry_run: bool = False, replace: bool = False, **server: str | None
+) -> tuple[list[SettingsChange], list[Path | None]]:
+    """Enters the server in the settings of a client, unless `dry_run`. Returns the changes, and the copy of each file
+    that was there before. Raises InputError.
+    """
+    from cuetrail.serve.mcp.client_install import changes, make_entry, write
+
+    planned = changes(client, make_entry(name, _server_arguments(run, **server)), replace=replace)
+    return planned, [] if dry_run else [write(one) for one in planned]
+
+
+def entered_files(planned: Sequence[SettingsChange], *, dry_run: bool = False) -> list[dict[str, Any]]:
+    """Returns the changes to settings files as data."""
+    return [{"path": str(one.path), "entry": one.entry_text, "written": one.needed and not dry_run} for one in planned]
+
+
+def entered_lines(planned: Sequence[SettingsChange], copies: Sequence[Path | None]) -> list[str]:
+    """Returns a line on each settings file: that it was written, or has the entry already."""
+    lines = []
+    for one, copy in zip(planned, copies, strict=True):
+        backup = f"; the old file is {copy.name}" if copy else ""
+        lines.append(f"written to {one.path}{backup}" if one.needed else f"{one.path} has this entry already")
+    return lines
+
+
+def _server_arguments(run: Run, profile: str | None = "default", compat: str | None = None) -> list[str]:
     """Returns the arguments with which a client starts the server for this memory and scope, from any folder."""
     address = run.settings().memory
     # A password is left out: the server reads it from the keyring or the environment.

@@ -155,8 +155,8 @@ def ingest(
         if watch:
             _watch(run, memory, paths[0], options)
             ctx.exit(INTERRUPTED)
-        report = _ingest_all(run, memory, paths, format, source, options)
-    _print_report(run, report)
+        report = ingest_all(run, memory, paths, format, source, **options)
+    print_report(run, report)
     ctx.exit(1 if report.errors else 0)
 
 
@@ -170,22 +170,22 @@ def _watch(run: Run, memory: Memory, path: str, options: dict[str, Any]) -> None
     with contextlib.ExitStack() as bar:
         step = bar.enter_context(output.progress(run.quiet))
 
-        def print_report(report: IngestReport) -> None:
+        def report_change(report: IngestReport) -> None:
             bar.close()
-            _print_report(run, report)
+            print_report(run, report)
 
-        memory.ingest(path, watch=True, max_bytes=max_bytes, progress=step, on_report=print_report, **options)
+        memory.ingest(path, watch=True, max_bytes=max_bytes, progress=step, on_report=report_change, **options)
     output.warn(f"stopped watching: {STOPPED}")
 
 
-def _ingest_all(
-    run: Run, memory: Memory, paths: Sequence[str], format: str | None, source: str | None, options: dict[str, Any]
+def ingest_all(
+    run: Run, memory: Memory, paths: Sequence[str], format: str | None = None, source: str | None = None, **options: Any
 ) -> IngestReport:
     """Ingests all paths and returns one report, which lists paths that cannot be used.
 
     Raises InputError or ReadError if no path can be used.
     """
-    max_bytes, follow_links = options.pop("max_size"), options.pop("follow_links")
+    max_bytes, follow_links = options.pop("max_size", None), options.pop("follow_links", False)
     total, refused = IngestReport(), list[tuple[str, InputError | ReadError]]()
     with output.progress(run.quiet) as step:
         for path in paths:
@@ -211,13 +211,14 @@ def _add_reports(a: IngestReport, b: IngestReport) -> IngestReport:
     return replace(a, **{field.name: getattr(a, field.name) + getattr(b, field.name) for field in fields(a)})
 
 
-def _print_report(run: Run, report: IngestReport) -> None:
-    run.summary(asdict(report), _ingest_summary(report))
+def print_report(run: Run, report: IngestReport) -> None:
+    """Prints the summary of an ingest, and what it could not read."""
+    run.summary(asdict(report), ingest_summary(report))
     left_out = (f"left out what was forgotten: {first_of(report.left_out)}",) if report.left_out else ()
     run.remarks((*report.notices, *left_out), report.errors)
 
 
-def _ingest_summary(report: IngestReport) -> str:
+def ingest_summary(report: IngestReport) -> str:
     """Returns the summary of an ingest in one line."""
     read = report.files - report.unchanged_files - len(report.errors)
     parts = [f"{count_of(read, 'file')} read"]
@@ -225,11 +226,11 @@ def _ingest_summary(report: IngestReport) -> str:
     counts = [("added", report.added), ("kept", report.kept), ("removed", report.removed)]
     counts += [("near duplicates of others", report.merged), ("forgotten earlier and left out", report.forgotten)]
     counts += [("without forgotten sentences", report.cut)]
-    memories = _nonzero_counts("memory", "memories", counts) or ["no memories changed"]
+    passages = _nonzero_counts("passage", "passages", counts) or ["nothing changed"]
     if report.edges:
-        memories.append(count_of(report.edges, "link"))
+        passages.append(count_of(report.edges, "link"))
     parts += [f"{count_of(len(report.errors), 'file')} failed"] if report.errors else []
-    return f"{', '.join(parts)}: {', '.join(memories)}"
+    return f"{', '.join(parts)}: {', '.join(passages)}"
 
 
 def _nonzero_counts(one: str, many: str, counts: Iterable[tuple[str, int]]) -> list[str]:

@@ -17,7 +17,12 @@ from cuetrail.recall.spread.trail import SEARCH, TIE_WORDS
 from cuetrail.text.names import fold, fold_padded, name_variants
 
 # The searches of a recall, in the words of the signals that are made of them.
-_SEARCHES = {"text": LABELS["words"], "vector": LABELS["meaning"], "energy": LABELS["walk"], "labels": "shared tags and buckets"}
+_SEARCHES = {
+    "text": LABELS["words"],
+    "vector": LABELS["meaning"],
+    "energy": LABELS["walk"],
+    "labels": "shared tags and buckets",
+}
 # How many words of the question are listed.
 _WORDS_SHOWN = 3
 
@@ -96,7 +101,7 @@ class Reasons:
         return "; ".join(clauses) or f"found by {listed(self.labels(hit)) or 'association'}"
 
     def others(self, hit: Hit) -> list[str]:
-        """Returns what to set off in a hit that has no word of the question: names it shares, and titles it mentions."""
+        """Returns what to set off in a hit without a word of the question: names it shares, and titles it mentions."""
         steps = self.steps(hit)
         if not steps:
             return []
@@ -205,8 +210,6 @@ class Reasons:
 
     def _stems(self, text: str) -> set[str]:
         return {stem for _, _, stem in marks_in(text, self.words.stem_in)}
-
-
 
 
 def path_ids(found: Recollection) -> list[str]:

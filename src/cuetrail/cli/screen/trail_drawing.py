@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 QUIET = "dim"
 CUE_WIDTH = 60
 # Factors and searches beside the signals.
-_PARTS = {"bm25": "words, BM25", "cosine": "meaning, cosine", "tag_boost": "factor for tags", "provenance": "factor for trust"}
+_PARTS = {
+    "bm25": "words, BM25",
+    "cosine": "meaning, cosine",
+    "tag_boost": "factor for tags",
+    "provenance": "factor for trust",
+}
 
 
 def trail_lines(reasons: Reasons, hit: Hit, verbose: bool) -> Iterator[Text]:
@@ -40,7 +45,7 @@ def trail_lines(reasons: Reasons, hit: Hit, verbose: bool) -> Iterator[Text]:
 
 
 def _remarks(reasons: Reasons, hit: Hit) -> Iterator[Text]:
-    """Yields what the trail does not show: the words it has, tags that fit, a title that was asked for, a repetition."""
+    """Yields what the trail does not show: words, tags that fit, a title that was asked for, a repetition."""
     why = hit.why
     if why.get("terms"):
         yield _line("", f"has {listed([quoted(safe(term)) for term in why['terms']])}")

@@ -312,6 +312,17 @@ def _settings_files(client: Client) -> list[tuple[Path, _Format]]:
     return [*files, (code, _JSON)] if code.exists() or not files else files
 
 
+def installed_clients() -> list[Client]:
+    """Returns the clients that seem to be installed: the folder or the file of their settings is there."""
+    found = ((client, path) for client in CLIENTS for path, _ in _settings_files(client))
+    home = Path.home()
+    return list(
+        dict.fromkeys(
+            client for client, path in found if path.exists() or (path.parent != home and path.parent.is_dir())
+        )
+    )
+
+
 # --- changes of settings files
 
 

@@ -52,7 +52,9 @@ class _LineFormatter(logging.Formatter):
         line = f"{time}  {record.levelname.lower()}: {row.get('event', '')}{f' ({details})' if details else ''}"
         if record.exc_info and record.exc_info[0] is not None:
             where = traceback.extract_tb(record.exc_info[2])[-1]
-            line += f": {record.exc_info[0].__name__} at {where.filename}:{where.lineno} (--log json shows the way there)"
+            line += (
+                f": {record.exc_info[0].__name__} at {where.filename}:{where.lineno} (--log json shows the way there)"
+            )
         return line
 
 

@@ -30,6 +30,7 @@ def test_a_question_and_other_words_for_asking_recall(run: Run, sky: None, words
         (["rm", "kite"], "Did you mean 'forget'?"),
         (["ls"], "Did you mean 'timeline'?"),
         (["where", "is", "it"], 'put the question in quotes: cuetrail "where is it"'),
+        (["silent", "kite?"], 'put the question in quotes: cuetrail "silent kite?"'),
         (["xyzzy"], "`cuetrail help` lists the commands."),
         (["?"], "`cuetrail help` lists the commands."),
         ([""], "`cuetrail help` lists the commands."),

@@ -28,7 +28,7 @@ def test_marks_go_and_words_stay(markdown: str, plain: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "one", ["*", "**", "_", "`", "[", "[[", "![[", "<a", "<!--", "%%", "|", "==a", "\\", "> ", "#"]
+    "one", ["*", "**", "_", "`", "[", "[[", "![[", "<a", "<!--", "%%", "|", "|-", "==a", "\\", "> ", "#"]
 )
 def test_no_text_takes_long(one: str) -> None:
     begun = time.perf_counter()

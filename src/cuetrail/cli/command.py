@@ -332,7 +332,7 @@ class RootGroup(OrderedGroup):
         word = args[0].lower()
         if word in OTHER_WORDS:
             return f"Did you mean {OTHER_WORDS[word]!r}? See `cuetrail help {OTHER_WORDS[word]}`."
-        if word in FIRST_WORDS_OF_QUESTIONS:
+        if word in FIRST_WORDS_OF_QUESTIONS or any(one.endswith("?") for one in args):
             return "To ask, put the question in quotes: " + f'cuetrail "{" ".join(args)}"'
         for near in get_close_matches(word, [*self.commands, *ASKING], 1):
             return f"Did you mean {('recall' if near in ASKING else near)!r}?"

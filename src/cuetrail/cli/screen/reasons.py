@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cuetrail.cli.output import count_of
 from cuetrail.cli.screen.excerpt import asked_words, marks_in
 from cuetrail.cli.screen.headings import title_of
 from cuetrail.cli.screen.terminal import safe
 from cuetrail.model import Hit, Node, Recollection
 from cuetrail.model.records import ALIASES
+from cuetrail.model.tags import is_topic
 from cuetrail.recall.score.signals import LABELS
 from cuetrail.recall.spread.trail import SEARCH, TIE_WORDS
 from cuetrail.text.names import fold, fold_padded, name_variants
@@ -126,9 +128,10 @@ class Reasons:
         spelt = self.words.spelt
         if len(spelt) > 1 and len(inside | above) == len(spelt):
             return "has all your words"
-        if inside:
-            return f"has {_some([spelt.get(stem, stem) for stem in [*spelt, self.words.prefix] if stem in inside])}"
-        return "has your words in its title" if above else ""
+        words = [spelt.get(stem, stem) for stem in [*spelt, self.words.prefix] if stem in (inside or above)]
+        return (
+            f"has {_some([quoted(word) for word in words], 'word')}{'' if inside else ' in its title'}" if words else ""
+        )
 
     def _path_clause(self, hit: Hit) -> str:
         """Returns how the trail led to a hit: "mentioned in “Cold connector”, which has your words"; "" if it was not
@@ -156,7 +159,8 @@ class Reasons:
     def _step(self, hop: Mapping[str, Any]) -> Step:
         src, dst = hop["src"], hop["dst"]
         if "via" in hop:
-            return Step(src, dst, "shared", safe(listed(list(hop["via"]))))
+            labels = [label for label in hop["via"] if label[0] == "@" or is_topic(label[1:])]
+            return Step(src, dst, "shared", safe(_some(labels or list(hop["via"]), "label")))
         kind, energy = hop["kind"], hop.get("energy")
         if hop.get("edge"):
             return Step(src, dst, "linked" if kind == "links" and not hop.get("outgoing", True) else kind, "", energy)
@@ -195,7 +199,7 @@ class Reasons:
 
     def _shared_tags(self, src: str, dst: str) -> str:
         own = [set(self.nodes[id_].own_tags) if id_ in self.nodes else set() for id_ in (src, dst)]
-        return safe(listed([f"#{tag}" for tag in sorted(own[0] & own[1])][:_WORDS_SHOWN])) or "a tag"
+        return safe(_some([f"#{tag}" for tag in sorted(own[0] & own[1])], "tag")) or "a tag"
 
     def _is_within_note(self, one: str, other: str) -> bool:
         """True if two nodes are one, passages of one note, or have the same title."""
@@ -233,11 +237,14 @@ def quoted(title: str) -> str:
     return f"“{title}”"
 
 
-def _some(words: Sequence[str]) -> str:
-    """Returns the first words of the question that a text has, and how many more."""
-    shown = [quoted(word) for word in words[:_WORDS_SHOWN]]
-    more = len(words) - len(shown)
-    return listed([*shown, f"{more} more of your words"] if more else shown)
+def _some(words: Sequence[str], noun: str) -> str:
+    """Returns the first words as a list in a sentence, and how many more there are.
+
+    >>> _some(["#a", "#b", "#c", "#d"], "tag")
+    '#a, #b, #c and 1 more tag'
+    """
+    more = len(words) - _WORDS_SHOWN
+    return listed([*words[:_WORDS_SHOWN], *([count_of(more, f"more {noun}")] if more > 0 else [])])
 
 
 def _names(node: Node) -> list[str]:

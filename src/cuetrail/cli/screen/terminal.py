@@ -7,6 +7,7 @@ TERM=dumb are respected.
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,8 @@ from cuetrail.cli import output
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Longer lines are hard to read.
-WIDEST = 110
+# Longer lines are hard to read; shorter ones have no room for an excerpt.
+WIDEST, NARROWEST = 110, 40
 # The width of what is written to a file or a pipe.
 UNKNOWN_WIDTH = 80
 _SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -32,7 +33,9 @@ def make_console() -> Console:
     from rich.console import Console
 
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=False)
-    console.width = min(console.width, WIDEST) if is_terminal() else UNKNOWN_WIDTH
+    # Asked here, because rich takes every dumb terminal to have 80 columns.
+    columns = shutil.get_terminal_size((UNKNOWN_WIDTH, 24)).columns if is_terminal() else UNKNOWN_WIDTH
+    console.width = max(NARROWEST, min(columns, WIDEST))
     return console
 
 

@@ -18,6 +18,7 @@ from cuetrail.text.plain_text import plain_text
         ("[[the cure|notes.cold.cure]], [[Cold connector|cold]]", "the cure, cold"),
         ("<!-- hidden -->seen %%not%% ![[embed.png]] ![alt](x.png)", "seen"),
         ("> [!warning] Do not\n> tighten", "Do not tighten"),
+        ("<https://www.example.org/a/b?c> or (https://x.org).", "example.org/… or (https://x.org)."),
         ("- [ ] ring\n- [x] bring", "• ring • bring"),
         ("```c\nfor (;;) {}\n```", "for (;;) {}"),
         ("Title\n=====\n\n---\n\ntext <br/> more", "Title text more"),

@@ -11,6 +11,8 @@ _HTML = re.compile(r"</?[a-zA-Z][^<>\n]{0,500}>")
 _EMBED = re.compile(r"!\[\[[^\[\]\n]{0,500}\]\]|!\[[^\[\]\n]{0,500}\]\([^()\n]{0,1000}\)")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
 _LINK = re.compile(r"\[([^\[\]\n]{1,500})\](?:\([^()\n]{0,1000}\)|\[[^\[\]\n]{0,200}\])")
+_AUTOLINK = re.compile(r"<(https?://[^\s<>]{1,2000})>")
+_URL = re.compile(r"\bhttps?://(?:www\.)?([^\s/<>()\[\]|]{1,100})/[^\s<>()\[\]|]{1,2000}")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _RULE = re.compile(
     r"^[ \t]*(?:\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?|[*_]{3,}|={2,})[ \t]*$", re.MULTILINE
@@ -29,17 +31,20 @@ _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|>~])")
 
 
 def plain_text(text: str) -> str:
-    """Returns the words of a Markdown text on one line: links as their text, no comments, embeds, HTML and marks.
+    """Returns the words of a Markdown text on one line: links as their text, addresses by their host,
+    no comments, embeds, HTML and marks.
 
     >>> plain_text("## Why\\n- see **[the docs](https://x.org)** and [[Ada Lovelace|Ada]]\\n- `ls -l`, *now*")
     'Why: • see the docs and Ada • ls -l, now'
     >>> plain_text("| part | spare |\\n|---|---|\\n| radio stick | 4 |\\n\\nsnake_case * 2")
     'part · spare radio stick · 4 snake_case * 2'
     """
+    text = _AUTOLINK.sub(r"\1", text)
     for pattern in (_COMMENT, _EMBED, _HTML, _FENCE, _RULE, _QUOTE, _CALLOUT):
         text = pattern.sub("", text)
     text = _WIKILINK.sub(_shown, text)
     text = _LINK.sub(r"\1", text)
+    text = _URL.sub(r"\1/…", text)
     text = _HEADING.sub(lambda found: found[1] + ("" if found[1].endswith((":", "?", ".", "!")) else ":"), text)
     text = _TASK.sub(r"\1• ", text)
     text = _BULLET.sub("• ", text)

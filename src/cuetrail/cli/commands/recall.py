@@ -87,7 +87,8 @@ def recall(
         results = None if run.json or not listed else _results(memory, found, explain, verbose, touch=not no_touch)
     for line in (*found.notices, *_relaxed_notices(found)):
         run.notice(line)
-    if results is not None and found.looked_for and (found.hits or found.facts or not found.answerable):
+    refused = not found.answerable and bool(found.looked_for)
+    if results is not None and (found.hits or found.facts or refused):
         _print_list(run, results, found, _typo_hint(found, options["fuzzy"]))
     elif run.json or (found.answerable and found.text):
         run.result(found.to_dict(), found.text)

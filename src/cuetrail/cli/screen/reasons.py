@@ -65,9 +65,10 @@ class Reasons:
 
     def __init__(self, found: Recollection, nodes: Mapping[str, Node]) -> None:
         self.nodes = {**nodes, **{hit.node.id: hit.node for hit in found.hits}}
-        query = found.attempts[0].query if found.attempts else None
-        prefix = query.words.split()[-1] if query is not None and query.prefix and query.words.split() else ""
+        asked = [word for part in found.looked_for if part[:1] not in "#@" for word in part.split()]
+        prefix = asked[-1] if asked and found.cue.rstrip().endswith("*") else ""
         self.words = asked_words(found.looked_for, prefix)
+        self.filters = [safe(term) for term in found.looked_for if term[:1] in "#@"]
         inside = Counter(stem for hit in found.hits for stem in self._stems(hit.node.text))
         self.weights = {stem: 1 / number for stem, number in inside.items()}
         self.question, self.cue = found.cue, fold_padded(found.cue)
@@ -95,7 +96,8 @@ class Reasons:
     def line(self, hit: Hit) -> str:
         """Returns why a hit was found, in one line of plain words."""
         clauses = ["its title is what you asked for"] if hit.why.get("topic") else []
-        clauses += filter(None, (self._words_clause(hit.node), self._path_clause(hit)))
+        clauses += ["is from the time you asked about"] if "when" in hit.why.get("found_by", ()) else []
+        clauses += filter(None, (self._filters_clause(), self._words_clause(hit.node), self._path_clause(hit)))
         if hit.why.get("repeats"):
             clauses.append(f"repeats {quoted(self.title(hit.why['repeats']))}")
         if not clauses and "vector" in hit.why.get("found_by", ()):
@@ -122,16 +124,21 @@ class Reasons:
 
     # --- clauses of the line
 
+    def _filters_clause(self) -> str:
+        """Returns which tags and buckets the question asked for: every hit has them."""
+        return f"has {listed(self.filters)}" if self.filters else ""
+
     def _words_clause(self, node: Node) -> str:
         """Returns which words of the question a hit has, "" if it has none."""
         inside, above = self._stems(node.text), self._stems(title_of(node))
         spelt = self.words.spelt
         if len(spelt) > 1 and len(inside | above) == len(spelt):
             return "has all your words"
-        words = [spelt.get(stem, stem) for stem in [*spelt, self.words.prefix] if stem in (inside or above)]
-        return (
-            f"has {_some([quoted(word) for word in words], 'word')}{'' if inside else ' in its title'}" if words else ""
-        )
+        prefix = self.words.prefix
+        words = [spelt[stem] for stem in spelt if stem in (inside or above) and stem != prefix]
+        words += [f"{prefix}*"] if prefix in (inside or above) else []
+        shown = _some([quoted(word) for word in words], "word")
+        return f"has {shown}{'' if inside else ' in its title'}" if words else ""
 
     def _path_clause(self, hit: Hit) -> str:
         """Returns how the trail led to a hit: "mentioned in “Cold connector”, which has your words"; "" if it was not

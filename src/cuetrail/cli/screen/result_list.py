@@ -57,7 +57,8 @@ class ResultList:
         """Returns that nothing answers, what was looked for, the hint, and the nearest memory as no more than that."""
         with self.console.capture() as capture:
             self.console.print(self._styled(NOTHING, TITLE))
-            looked_for = f"Looked for: {safe(', '.join(self.found.looked_for))}"
+            words = safe(", ".join(self.found.looked_for))
+            looked_for = f"Looked for: {words}" if words else ""
             self._print_all(self._styled(line, QUIET) for line in (looked_for, hint) if line)
             for hit in self.found.hits[:1]:
                 self.console.print("\nThe nearest, which may be about something else:\n", style=QUIET)

@@ -30,12 +30,12 @@ def is_terminal() -> bool:
 
 def make_console() -> Console:
     """Returns a console for stdout, at most WIDEST columns wide. Without a terminal it writes plain text."""
-    from rich.console import Console
+    from rich.console import Console, ConsoleDimensions
 
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=False)
     # Asked here, because rich takes every dumb terminal to have 80 columns.
     columns = shutil.get_terminal_size((UNKNOWN_WIDTH, 24)).columns if is_terminal() else UNKNOWN_WIDTH
-    console.width = max(NARROWEST, min(columns, WIDEST))
+    console.size = ConsoleDimensions(max(NARROWEST, min(columns, WIDEST)), 25)
     return console
 
 

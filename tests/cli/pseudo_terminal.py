@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import select
-import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -40,26 +39,31 @@ class Screen:
         return [link for link in dict.fromkeys(_LINK.findall(self.raw)) if link]
 
 
+# Makes stdin the controlling terminal, so that Ctrl-C reaches the process, then becomes cuetrail.
+_BEGIN = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.executable, sys.argv[1:])"
+
+
 def in_terminal(
     *words: str | Path, columns: int = 80, env: Mapping[str, str] | None = None, typed: Sequence[tuple[str, str]] = ()
 ) -> Screen:
-    """Runs cuetrail; each of `typed` has a text that is waited for, and what is typed then ("\\x03": Ctrl-C)."""
-    pid, handle = pty.fork()
-    if pid == 0:
-        ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        names = {"TERM": "xterm-256color", **(env or {})}
-        kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
-        command = [sys.executable, "-m", "cuetrail", *map(str, words)]
-        os.execve(sys.executable, command, {**kept, **names})
-    try:
-        shown = _read(handle, list(typed))
-    except BaseException:
-        os.kill(pid, signal.SIGKILL)
-        raise
-    finally:
-        os.close(handle)
-        status = os.waitpid(pid, 0)[1]
-    return Screen(shown.replace("\r\n", "\n"), os.waitstatus_to_exitcode(status))
+    """Runs cuetrail; each of `typed` has a text that is waited for, and what is typed then ("\x03": Ctrl-C)."""
+    ours, theirs = os.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
+    command = [sys.executable, "-c", _BEGIN, sys.executable, "-m", "cuetrail", *map(str, words)]
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        env={**kept, "TERM": "xterm-256color", **(env or {})},
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        try:
+            shown = _read(ours, list(typed))
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            os.close(ours)
+    return Screen(shown.replace("\r\n", "\n"), process.returncode)
 
 
 def _read(handle: int, typed: list[tuple[str, str]]) -> str:

@@ -14,15 +14,13 @@ from cuetrail.cli.commands.dream import dream, dreams
 from cuetrail.cli.commands.explore import brief, explore, traverse
 from cuetrail.cli.commands.facts import fact, narrate
 from cuetrail.cli.commands.forget import forget, quarantine
-from cuetrail.cli.commands.help import help_
 from cuetrail.cli.commands.links import link, note, relate, unlink
-from cuetrail.cli.commands.mirror import mirror
 from cuetrail.cli.commands.model import model
 from cuetrail.cli.commands.recall import recall
 from cuetrail.cli.commands.serve import mcp, serve, token
 from cuetrail.cli.commands.setup import setup
-from cuetrail.cli.commands.transfer import export, import_
-from cuetrail.cli.commands.upkeep import backup, completion, copy, doctor, reembed, restore
+from cuetrail.cli.commands.transfer import export, import_, mirror
+from cuetrail.cli.commands.upkeep import backup, completion, copy, doctor, help_, reembed, restore
 from cuetrail.cli.commands.write import add, edit, ingest
 
 VERBS = (

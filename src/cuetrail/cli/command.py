@@ -325,14 +325,14 @@ class RootGroup(OrderedGroup):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            raise click.UsageError(f"There is no command {word!r}. {self._hint(args)}", ctx) from error
+            raise click.UsageError(f"No such command {word!r}. {self._hint(args)}", ctx) from error
 
     def _hint(self, args: Sequence[str]) -> str:
         """Returns what to do in place of an unknown command."""
         word = args[0].lower()
         if word in OTHER_WORDS:
             return f"Did you mean {OTHER_WORDS[word]!r}? See `cuetrail help {OTHER_WORDS[word]}`."
-        if word in FIRST_WORDS_OF_QUESTIONS or any(one.endswith("?") for one in args):
+        if word in FIRST_WORDS_OF_QUESTIONS or any(map(is_question, args)):
             return "To ask, put the question in quotes: " + f'cuetrail "{" ".join(args)}"'
         for near in get_close_matches(word, [*self.commands, *ASKING], 1):
             return f"Did you mean {('recall' if near in ASKING else near)!r}?"

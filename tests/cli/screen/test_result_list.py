@@ -64,7 +64,7 @@ def test_no_line_but_a_path_is_wider_than_the_terminal(folder: Path, columns: in
 def test_colour_can_be_switched_off_and_a_dumb_terminal_gets_letters_alone(
     folder: Path, env: dict[str, str], styles: str
 ) -> None:
-    raw = shown(folder, "recall", "where does Ann live now?", "--no-touch", **env).raw
+    raw = shown(folder, "recall", "where does Ann live now?", "--no-touch", columns=80, **env).raw
     sequences = re.findall(r"\x1b(\[[^m]*m|.)", raw)
     assert all(re.fullmatch(rf"{styles}|\]|\\", one) for one in sequences)
     assert ("\x1b" in raw) == (env.get("TERM") != "dumb")

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 @verb(
-    "cuetrail serve",
     "cuetrail serve --open",
     "cuetrail serve --port 8080 --workers 1 --log json",
     "cuetrail serve --host 0.0.0.0 --allow-host memory.example.org",

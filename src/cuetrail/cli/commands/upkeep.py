@@ -1,4 +1,4 @@
-"""`cuetrail backup`, `restore`, `copy`, `reembed`, `doctor` and `completion`."""
+"""`cuetrail backup`, `restore`, `copy`, `reembed`, `doctor`; `completion` and `help`, about the command line itself."""
 
 from __future__ import annotations
 
@@ -114,3 +114,22 @@ def completion(ctx: click.Context, run: Run, shell: str) -> None:
     assert found is not None, "click knows every shell of the choice"
     script = found(ctx.find_root().command, {}, "cuetrail", "_CUETRAIL_COMPLETE").source()
     run.result({"shell": shell, "script": script}, script)
+
+
+@verb("cuetrail help", "cuetrail help recall", "cuetrail help mcp install", name="help")
+@click.argument("command", metavar="[COMMAND]...", nargs=-1)
+@click.pass_context
+def help_(ctx: click.Context, run: Run, /, command: tuple[str, ...]) -> None:
+    """Show what a COMMAND does, or all commands."""
+    assert ctx.parent is not None
+    found = ctx.parent
+    for name in command:
+        group = found.command
+        # The root group suggests a command for an unknown name, and knows other words for some.
+        if not isinstance(group, click.Group):
+            raise click.UsageError(f"{found.command_path} has no subcommands: see `cuetrail help {group.name}`", ctx)
+        _, inner, _ = group.resolve_command(found, [name])
+        assert inner is not None
+        found = click.Context(inner, info_name=inner.name, parent=found)
+    text = found.command.get_help(found)
+    run.result({"command": found.command_path, "help": text}, text)

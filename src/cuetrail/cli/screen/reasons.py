@@ -93,11 +93,19 @@ class Reasons:
         """Returns the labels of what found a hit: "words", "a mention in a top result"."""
         return [_SEARCHES.get(name) or LABELS.get(name, name) for name in hit.why.get("found_by", ())]
 
-    def line(self, hit: Hit) -> str:
-        """Returns why a hit was found, in one line of plain words."""
+    def line(self, hit: Hit, room: int | None = None) -> str:
+        """Returns why a hit was found, in one line of plain words. If it has more than `room` letters, it leaves out
+        what the start of the trail has to do with the question.
+        """
+        whole = self._line(hit, standing=True)
+        return whole if room is None or len(whole) <= room else self._line(hit, standing=False)
+
+    def _line(self, hit: Hit, *, standing: bool) -> str:
         clauses = ["its title is what you asked for"] if hit.why.get("topic") else []
         clauses += ["is from the time you asked about"] if "when" in hit.why.get("found_by", ()) else []
-        clauses += filter(None, (self._filters_clause(), self._words_clause(hit.node), self._path_clause(hit)))
+        clauses += filter(
+            None, (self._filters_clause(), self._words_clause(hit.node), self._path_clause(hit, standing))
+        )
         if hit.why.get("repeats"):
             clauses.append(f"repeats {quoted(self.title(hit.why['repeats']))}")
         if not clauses and "vector" in hit.why.get("found_by", ()):
@@ -140,7 +148,7 @@ class Reasons:
         shown = _some([quoted(word) for word in words], "word")
         return f"has {shown}{'' if inside else ' in its title'}" if words else ""
 
-    def _path_clause(self, hit: Hit) -> str:
+    def _path_clause(self, hit: Hit, standing: bool) -> str:
         """Returns how the trail led to a hit: "mentioned in “Cold connector”, which has your words"; "" if it was not
         needed, or led back to the hit's own note.
         """
@@ -148,7 +156,7 @@ class Reasons:
         if not steps or self._is_within_note(steps[0].src, hit.node.id):
             return ""
         parts = [f"{step.backward} {quoted(self.title(step.src))}" for step in reversed(steps)]
-        return ", ".join(filter(None, (*parts, self._standing(steps[0].src))))
+        return ", ".join(filter(None, (*parts, self._standing(steps[0].src) if standing else "")))
 
     def _standing(self, id_: str) -> str:
         """Returns what the first node of a trail has to do with the question."""

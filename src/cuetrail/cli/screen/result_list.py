@@ -97,9 +97,10 @@ class ResultList:
             for line in trail_lines(self.reasons, hit, self.verbose):
                 yield from map(self._indented, line.wrap(self.console, self.console.width - INDENT))
         else:
-            yield self._indented(self._cropped(self._styled(self.reasons.line(hit), "italic")))
-        if line := self._foot(hit):
-            yield self._indented(line)
+            reason = self.reasons.line(hit, self.console.width - INDENT)
+            yield self._indented(self._cropped(self._styled(reason, "italic")))
+        if foot := self._foot(hit):
+            yield self._indented(foot)
 
     def _foot(self, hit: Hit) -> Text:
         """Returns the file of a hit, how many more passages of it were found, and with the trail its id."""

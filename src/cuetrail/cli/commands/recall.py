@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cuetrail.memory import Memory
 
 # A list shows two lines of each result, and how many other passages of its note were found.
-LIST_BUDGET = {"budget": Budget(tokens=20_000)}
+LIST_BUDGET = {"budget": Budget(tokens=1_000_000)}
 _RELAXED = {
     "nouns": "by its nouns and dates alone",
     "names": "by its proper nouns and dates alone",

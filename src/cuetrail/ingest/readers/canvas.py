@@ -1,4 +1,4 @@
-"""Reads the canvases of Obsidian (JSON Canvas): cards with text, cards that show notes, groups, and arrows between them."""
+"""Reads the canvases of Obsidian (JSON Canvas): cards with text, cards that show notes, groups, and arrows."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def read(text: str, source: str) -> Document:
         left_out={name: count for name, count in
                   (("cards of an unknown kind", left_out), ("arrows without ends", len(arrows) - len(known))) if count},
     )  # fmt: skip
-    return compose(document, [*_parts(title, cards, known), *_labelled(cards, known)])
+    return compose(document, [*_labelled(cards, known), *_parts(title, cards, known)])
 
 
 def _load(text: str, source: str) -> Mapping[str, Any]:
@@ -89,7 +89,7 @@ _BOX = ("x", "y", "width", "height")
 
 
 def _parts(title: str, cards: Mapping[str, _Card], arrows: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """Returns a part for each card with text, those of a group below its label. An arrow becomes a link between them."""
+    """Returns a part for each card with text, those of a group below its label. An arrow becomes a link."""
     groups = [card for card in cards.values() if card.kind == "group" and card.text]
     texts = [card for card in cards.values() if card.kind in ("text", "link") and card.text]
 
@@ -120,7 +120,7 @@ def _anchor(title: str, card: _Card) -> str:
 
 
 def _labelled(cards: Mapping[str, _Card], arrows: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """Returns one part that tells the arrows with a label, such as "Receiver → needs → Antenna"; [] if there are none."""
+    """Returns one part with the labelled arrows, such as "Receiver → needs → Antenna"; [] if there are none."""
     lines, links = [], []
     for arrow in arrows:
         label = arrow.get("label")

@@ -148,8 +148,8 @@ def _node_time(node: Mapping[str, Any]) -> int:
 
 
 def _turns(message: Any, left_out: Counter[str]) -> list[Turn]:
-    """Returns a message as a turn, after the texts of the files attached to it; [] if it is hidden, is not an object, or
-    has no speaker. Counts in `left_out` what is left out.
+    """Returns a message as a turn, after the texts of the files attached to it; [] if it is hidden, is not an object,
+    or has no speaker. Counts in `left_out` what is left out.
     """
     if not isinstance(message, dict):
         return []

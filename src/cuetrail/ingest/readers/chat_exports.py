@@ -138,7 +138,7 @@ def _project(item: Mapping[str, Any], source: str) -> Iterator[Document]:
     words = [f"{name}: {text}" for name, key in (("Description", "description"), ("Instructions", "prompt_template"))
              if (text := _text(item, key))]  # fmt: skip
     docs = [one for one in _list(item.get("docs")) if isinstance(one, dict)]
-    project = Document(path, title, "note", at=at, props={"project": title}, read={"projects": 1})
+    project = Document(path, title, "note", at=at, buckets=(title,), props={"project": title}, read={"projects": 1})
     yield compose(project, [Part(text, apart=True) for text in words])
     for number, one in enumerate(docs, 1):
         name, text = _text(one, "filename") or f"document {number}", _text(one, "content")
@@ -146,13 +146,14 @@ def _project(item: Mapping[str, Any], source: str) -> Iterator[Document]:
             continue
         key = _text(one, "uuid") or str(number)
         made = markdown.read(text, name)
-        yield _replaced(made, f"{path}/{key}", name, title, document_dates.parse(one.get("created_at")) or at)
+        yield _replaced(made, f"{path}:{key}", name, title, document_dates.parse(one.get("created_at")) or at)
 
 
 def _replaced(document: Document, path: str, name: str, project: str, at: int | None) -> Document:
     return Document(
         path, name, "note", document.pieces, aliases=aliases(name, name, [document.title, *document.aliases]),
-        tags=document.tags, own_tags=document.own_tags, own_links=(*document.own_links, project),
+        tags=document.tags,
+        buckets=(project,), own_tags=document.own_tags, own_links=(*document.own_links, project),
         at=document.at if document.at is not None else at, props={**document.props, "project": project},
         read={"documents of projects": 1},
     )  # fmt: skip

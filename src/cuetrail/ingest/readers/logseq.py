@@ -42,7 +42,8 @@ _JOURNAL = re.compile(r"\d{4}[_-]\d{2}[_-]\d{2}")
 _SETTINGS = frozenset({
     "id", "collapsed", "public", "icon", "filters", "heading", "background-color", "exclude-from-graph-view",
     "template-including-parent", "query-table", "query-properties", "query-sort-by", "query-sort-desc",
-    "logseq.order-list-type", "ls-type", "hl-page", "hl-color", "hl-type", "hl-stamp", "file-path", "card-last-interval",
+    "logseq.order-list-type", "ls-type", "hl-page", "hl-color", "hl-type", "hl-stamp", "file-path",
+    "card-last-interval",
     "card-repeats", "card-ease-factor", "card-next-schedule", "card-last-reviewed", "card-last-score",
 })  # fmt: skip
 _MOST_FILES, _MOST_BYTES = 20_000, 4_000_000
@@ -68,8 +69,8 @@ def read(text: str, source: str, place: Place) -> Document:
     if len(top.below) and not any(top.below[0].lines) and not top.below[0].below:
         # The properties of a page may stand in its first block.
         page |= top.below.pop(0).properties
-    file_title = _title_of(stem(source))
     day = _journal_day(source)
+    file_title = _title_of(stem(source)) if day is None else _day_names(day)[0]
     title = clean(page.get("title", "")).strip() or file_title
     given = [*_words(page.get("alias", "")), *_words(page.get("aliases", "")), *_day_names(day)]
     missed, left_out = Counter[str](), Counter[str]()
@@ -80,6 +81,7 @@ def read(text: str, source: str, place: Place) -> Document:
         path=source, title=title, kind="note",
         aliases=aliases(source, title, [*given, *([title.rsplit("/", 1)[-1]] if "/" in title else [])]),
         tags=_words(page.get("tags", "")), at=at,
+        buckets=(title.split("/", 1)[0],) if "/" in title.strip("/") else (),
         own_links=tuple(dict.fromkeys([*_above(title), *find_links("\n".join(page.values()))])),
         props=_kept(page), read={"pages": 1, "blocks": _count(top)},
     )  # fmt: skip

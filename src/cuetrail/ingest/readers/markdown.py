@@ -61,8 +61,8 @@ def read(text: str, source: str, place: Place = NOWHERE) -> Document:
 
 
 def _parts(body: str, name: str) -> tuple[list[Part], int]:
-    """Returns the blocks of a note, and its structure: headings, comments, embeds, lists of links; and how many comments
-    there are. `name` is that of the file, by which links to its blocks begin.
+    """Returns the blocks of a note, and its structure: headings, comments, embeds, lists of links; and how many
+    comments there are. `name` is that of the file, by which links to its blocks begin.
     """
     text, comments = without_comments(body)
     parts: list[Part] = []
@@ -182,7 +182,7 @@ def _listed(matter: Mapping[str, Any], separators: str, *keys: str) -> tuple[str
 
 def _other_fields(matter: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the remaining fields that are texts or lists of texts. Nested fields are left out: they may be huge."""
-    known = {"title", "aliases", "alias", "tags", "tag", "buckets", "bucket", "categories", "category"}
+    known = {"kanban-plugin", "title", "aliases", "alias", "tags", "tag", "buckets", "bucket", "categories", "category"}
     props: dict[str, Any] = {}
     for key, value in matter.items():
         if key in known:

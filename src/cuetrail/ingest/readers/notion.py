@@ -64,9 +64,16 @@ def finished(document: Document, text: str, source: str) -> Document:
     return replace(
         document, title=title, aliases=aliases(title, title, [*names, *document.aliases]),
         tags=tuple(dict.fromkeys([*document.tags, *(tag for tag in tags if tag)])),
+        buckets=document.buckets or _bucket(source),
         at=document.at if document.at is not None else next((at for at in stated if at is not None), None),
         props={**document.props, **({"notion_id": named[2]} if named else {})}, read={"pages": 1},
     )  # fmt: skip
+
+
+def _bucket(source: str) -> tuple[str, ...]:
+    """Returns the page or database at the top, below which this one lies, as its bucket."""
+    above = PurePath(source).parts[1:-1]
+    return (title_of(f"{above[0]}.md"),) if above else ()
 
 
 def _properties(text: str) -> Iterator[tuple[str, str]]:
@@ -91,7 +98,7 @@ def read_database(text: str, source: str, place: Place) -> Document:
     """
     whole = None if place.file is None else place.file.with_name(f"{stem(place.file.name)}_all.csv")
     if whole is not None and whole.exists():
-            raise LeftOut(source, "databases that another file has with all rows")
+        raise LeftOut(source, "databases that another file has with all rows")
     title, at = title_of(source), document_dates.from_name(stem(source))
     pages = _pages_of(place.file)
     parts: list[Part] = []

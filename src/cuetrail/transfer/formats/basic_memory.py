@@ -76,8 +76,8 @@ class NoteItem:
 
     `text` of an observation is all that follows its category, with tags and context. `under` are the headings before
     the item that have no text of their own; the text of a paragraph includes its headings. `glue` is the white space
-    between a piece of a long paragraph and the piece before it. `mark` stands before an observation: "-", or its number.
-    An observation without a category has a #tag.
+    between a piece of a long paragraph and the piece before it. `mark` stands before an observation: "-", or its
+    number. An observation without a category has a #tag.
     """
 
     kind: Literal["prose", "observation", "relation"]
@@ -518,7 +518,8 @@ def _atom(note: _Note, item: NoteItem, seq: int, seen: Counter[tuple[str, ...]])
     at = to_ms(note.meta.get("created")) or to_ms(note.meta.get("date")) or 0
     return Node(
         digest(FORMAT, note.id, *key, str(seen[key] - 1)), text=item.text,
-        tag_details=make_tags([*([item.category] if item.category else []), *hashtags(item.text)]), buckets=_buckets(note), source=_source(note),
+        tag_details=make_tags([*([item.category] if item.category else []), *hashtags(item.text)]),
+        buckets=_buckets(note), source=_source(note),
         seq=seq, at=at, props=props, created=at, updated=at,
     )  # fmt: skip
 

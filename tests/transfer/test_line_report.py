@@ -93,3 +93,12 @@ def test_a_vector_may_be_a_list_of_numbers(tmp_path: Path) -> None:
         other.export(tmp_path / "made.jsonl", vectors=True)
     own, made = ((tmp_path / name).read_text().splitlines()[1] for name in ("out.jsonl", "made.jsonl"))
     assert json.loads(own)["vector"] != json.loads(made)["vector"]
+
+
+def test_the_lines_of_the_documentation_come_in(memory: Memory, tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "format.md"
+    (tmp_path / "lines.jsonl").write_text(page.read_text(encoding="utf-8").split("```json\n")[1].split("```")[0])
+    report = memory.import_(tmp_path / "lines.jsonl")
+    assert (report.records, report.errors) == (5, ())
+    [fact] = memory.facts("ada")
+    assert (fact.value, fact.access_count, fact.status) == ("Tromsø", 3, "confirmed")

@@ -123,7 +123,7 @@ class How:
 @dataclass(frozen=True, slots=True)
 class Target:
     """The memory that an import writes to, and how. `space` is the vector space that it has, or will have; `seen` are
-    the ids of nodes that a dry run has read.
+    the ids of nodes that a dry run has read, `waiting` reports of lines that the caller was not told yet.
     """
 
     session: Session
@@ -131,10 +131,20 @@ class Target:
     now: int
     how: How
     seen: set[str] = field(default_factory=set)
+    waiting: list[LineReport] = field(default_factory=list)
 
     def tell(self, report: LineReport) -> None:
-        """Reports a line to the caller, if that is wanted. Records of other systems have no lines."""
+        """Keeps the report of a line until `tell_waiting`, if reports are wanted. Records of other systems have no lines."""
         if self.how.on_line is not None and report.line:
+            self.waiting.append(report)
+
+    def tell_waiting(self, last: int | None = None) -> None:
+        """Reports the waiting lines to the caller in their order, up to the line `last`."""
+        if self.how.on_line is None:
+            return
+        ready = [report for report in self.waiting if last is None or report.line <= last]
+        self.waiting[:] = [report for report in self.waiting if last is not None and report.line > last]
+        for report in sorted(ready, key=lambda one: one.line):
             self.how.on_line(report)
 
     @property
@@ -163,12 +173,25 @@ def import_file(session: Session, path: Path, format: str | None, how: How, now:
     return report if how.dry_run else replace(report, notices=follow_up(session, report.notices, how.progress))
 
 
-def _import(target: Target, path: Path, format: str | None, given: Path) -> ImportReport:
-    """Imports what lies at `path`; messages name `given`, of which it may be a copy."""
+def format_of(path: Path, format: str | None) -> str:
+    """Returns the format of a file, folder or archive, before anything is imported. Raises InputError and ReadError."""
+    if not is_zip(path):
+        return recognise(path, format)
+    with unzipped(path, lambda name: supported(PurePosixPath(name))) as (folder, _):
+        return _recognise(folder, format, path)
+
+
+def _recognise(path: Path, format: str | None, given: Path) -> str:
+    """Returns the format of what lies at `path`; messages name `given`, of which it may be a copy."""
     try:
-        recognised = recognise(path, format)
+        return recognise(path, format)
     except (InputError, ReadError) as error:
         raise type(error)(str(error).replace(str(path), str(given))) from error
+
+
+def _import(target: Target, path: Path, format: str | None, given: Path) -> ImportReport:
+    """Imports what lies at `path`; messages name `given`, of which it may be a copy."""
+    recognised = _recognise(path, format, given)
     return replace(_read(target, path, recognised, given), format=recognised)
 
 
@@ -177,7 +200,12 @@ def _read(target: Target, path: Path, format: str, given: Path) -> ImportReport:
         return _ingest(target, path, format, given)
     if path.is_dir() and format != "basic-memory":
         # A folder or archive that holds one file.
-        path = next(file for file in files_below(path) if file.suffix.lower() in (".json", ".jsonl"))
+        inside = [file for file in files_below(path) if file.suffix.lower() in (".json", ".jsonl")]
+        if len(inside) != 1:
+            raise InputError(
+                f"{given} has {len(inside)} files that may be in the format {format}: give the file itself"
+            )
+        path = inside[0]
     errors = _FirstErrors()
     with unpacked(path) as plain:
         if format == "cuetrail":
@@ -299,11 +327,13 @@ def _import_lines(target: Target, lines: Iterator[ExportLine], path: str, errors
         failed = set(map(id, _write_all(target, new, path, errors)))
         counts.update(name for line in kept if id(line) not in failed for name in _counters(line.record, known))
         _tell(target, batch, kept, failed, known)
+        target.tell_waiting(batch[-1].number)
         counts["forgotten"] += sum(node.id in forgotten for node in nodes)
         counts["cut"] += sum(bool(text) for text in redacted.values())
         if target.how.progress:
             target.how.progress("importing", counts["records"], 0)
     _write_all(target, tombstones, path, errors)
+    target.tell_waiting()
     # A dream may have run meanwhile.
     _announce(target, dreamt)
     numbers: Any = counts

@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
 from cuetrail.cli.exit_codes import interruptible
 from cuetrail.cli.options import choice
-from cuetrail.cli.output import count_of
+from cuetrail.cli.output import count_of, listed_counts
 from cuetrail.errors import InputError
 from cuetrail.files import replacing
 
@@ -88,11 +88,12 @@ def import_(ctx: click.Context, run: Run, path: str, format: str | None, dry_run
     texts stay forgotten. The exit code is 1 if some records could not be imported. The formats are in docs/import.md.
     """
     from cuetrail.cli.commands.write import STOPPED
-    from cuetrail.transfer.formats.registry import INGESTED, recognise
+    from cuetrail.transfer.formats.registry import INGESTED
+    from cuetrail.transfer.import_file import format_of
 
     with interruptible(f"stopped: {STOPPED}"), _local_file(path) as file:
         # Checked before a new memory is created.
-        if recognise(Path(file).expanduser(), format) in INGESTED and path == "-":
+        if format_of(Path(file).expanduser(), format) in INGESTED and path == "-":
             raise InputError("chats and notes are followed in their own files: give their path instead of -")
         with _opened(run, dry_run) as memory, output.progress(run.quiet) as step, _line_log(report) as on_line:
             found = memory.import_(file, format=format, dry_run=dry_run, on_line=on_line, progress=step)
@@ -151,11 +152,8 @@ def _import_summary(report: ImportReport) -> str:
     first = f"dry run, nothing was written: {records}" if report.dry_run else f"{records} read"
     lines = [f"{first}: {', '.join(parts) or 'nothing new'}"]
     lines += [
-        f"{title}: {_listed(some)}" for title, some in (("found", report.read), ("left out", report.skipped)) if some
+        f"{title}: {listed_counts(some)}"
+        for title, some in (("found", report.read), ("left out", report.skipped))
+        if some
     ]
     return "\n".join(lines)
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    """Returns counts as text, the largest first: "340 messages, 12 conversations"."""
-    return ", ".join(f"{number:,} {name}" for name, number in sorted(counts.items(), key=lambda one: (-one[1], one[0])))

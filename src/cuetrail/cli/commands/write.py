@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
 from cuetrail.cli.exit_codes import INTERRUPTED, interruptible
 from cuetrail.cli.options import byte_size, choice, find_node, properties, several, start_time
-from cuetrail.cli.output import count_of, first_of
+from cuetrail.cli.output import count_of, first_of, listed_counts
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import FileError, IngestReport, node_dict
 
@@ -208,13 +209,21 @@ def _ingest_all(
 
 
 def _add_reports(a: IngestReport, b: IngestReport) -> IngestReport:
-    return replace(a, **{field.name: getattr(a, field.name) + getattr(b, field.name) for field in fields(a)})
+    sums = {
+        field.name: getattr(a, field.name) + getattr(b, field.name) for field in fields(a) if field.name not in _COUNTS
+    }
+    counts = {name: dict(Counter(getattr(a, name)) + Counter(getattr(b, name))) for name in _COUNTS}
+    return replace(a, **sums, **counts)
+
+
+_COUNTS = ("read", "skipped")
 
 
 def _print_report(run: Run, report: IngestReport) -> None:
     run.summary(asdict(report), _ingest_summary(report))
     left_out = (f"left out what was forgotten: {first_of(report.left_out)}",) if report.left_out else ()
-    run.remarks((*report.notices, *left_out), report.errors)
+    skipped = (f"left out as no memories: {listed_counts(report.skipped)}",) if report.skipped else ()
+    run.remarks((*report.notices, *left_out, *skipped), report.errors)
 
 
 def _ingest_summary(report: IngestReport) -> str:

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import ASGIApp
 
-from cuetrail.errors import CuetrailError
+from cuetrail.errors import CuetrailError, InputError
 from cuetrail.model import Scope
 from cuetrail.serve.rest.auth import Access
 from cuetrail.serve.rest.problem_details import Problem
@@ -92,7 +92,12 @@ def _import_file(data: bytes, arguments: dict[str, Any], memory: Memory, **optio
     with tempfile.TemporaryDirectory(prefix="cuetrail-") as folder:
         path = Path(folder) / "import.jsonl"
         path.write_bytes(data)
+        # Imported here: a server answers its first request without the readers of files.
+        from cuetrail.transfer.formats.registry import INGESTED, recognise
+
         try:
+            if (found := recognise(path, arguments.get("format"))) in INGESTED:
+                raise InputError(f"the file is in the format {found}: send it to /v1/ingest?source=NAME")
             return memory.import_(path, **arguments, **options)
         except CuetrailError as error:
             # The client must not see paths of this machine.

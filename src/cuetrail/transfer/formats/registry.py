@@ -12,6 +12,7 @@ from typing import Any
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.ingest.readers.app_folders import CHAT_FILES
+from cuetrail.ingest.readers.foreign import product_of
 from cuetrail.ingest.readers.notion import is_page
 from cuetrail.model import FileError
 from cuetrail.store.read import Record
@@ -133,6 +134,7 @@ _MISSING = {
     "basic-memory": "no note in it has a permalink, an observation (- [category] text) or a relation "
     "(- relation [[Note]]). `cuetrail ingest` takes plain notes in",
     "obsidian": "there is no Markdown note in it. `cuetrail ingest` takes other files in",
+    "cozodb": 'it has no relations, such as {"memory": {"headers": [...], "rows": [[...]]}}',
     "logseq": "there is neither logseq/config.edn nor a page in it. `cuetrail ingest` takes other files in",
     "notion": "no name in it ends in the id that Notion gives pages. `cuetrail ingest` takes plain notes in",
     "org": "there is no .org file in it",
@@ -169,6 +171,8 @@ def recognise(path: Path, format: str | None = None) -> str:
     detected = detect(path)
     refuse_others(path)
     if format is None and detected is None:
+        if (product := product_of(_sample(path).object)) is not None:
+            raise ReadError(f"{path} looks like an export of {product[0]}, which is not read: {product[1]}.")
         raise InputError(
             f"cannot tell what {path} is: name its format with --format ({', '.join(ALL)}), or take plain files in "
             f"with `cuetrail ingest`"

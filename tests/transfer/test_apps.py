@@ -159,7 +159,8 @@ def test_a_vault_leaves_out_drawings_templates_comments_and_settings(memory: Mem
     report = memory.import_(write_folder(tmp_path / "vault", samples.VAULT_FILES))
     assert (report.format, report.errors) == ("obsidian", ())
     assert report.skipped == {
-        "drawings": 1, "templates": 2, "comments": 2, "cards of an unknown kind": 1, "arrows without ends": 1
+        "drawings": 1, "templates": 2, "comments": 2, ".png files": 1, "cards that are not read": 1,
+        "arrows without ends": 1
     }  # fmt: skip
     text = all_text(memory)
     assert [

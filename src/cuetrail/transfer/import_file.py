@@ -134,7 +134,7 @@ class Target:
     waiting: list[LineReport] = field(default_factory=list)
 
     def tell(self, report: LineReport) -> None:
-        """Keeps the report of a line until `tell_waiting`, if reports are wanted. Records of other systems have no lines."""
+        """Keeps the report of a line until `tell_waiting`, if reports are wanted. Other systems have no lines."""
         if self.how.on_line is not None and report.line:
             self.waiting.append(report)
 
@@ -238,13 +238,17 @@ def _ingest(target: Target, path: Path, format: str, given: Path) -> ImportRepor
         found = ingest_copies(target.session, path, name, options, target.how.dry_run, target.how.progress)
     else:
         found = ingest_path(target.session, path, options, target.how.progress)
-    unread = found.unchanged_files
-    notice = f"{unread} of {found.files} files have not changed since they were last read"
+    if path.is_dir() and path == given:
+        unread = [file for file in files_below(path) if not supported(file) and file.name != "config.edn"]
+        others = Counter(f"{file.suffix.lower() or 'other'} files" for file in unread)
+        found = replace(found, skipped={**found.skipped, **others})
+    same = found.unchanged_files
+    notice = f"{same} of {found.files} files have not changed since they were last read"
     count = found.added + found.kept
     return ImportReport(
         records=count, nodes=count, edges=found.edges, added=found.added, unchanged=found.kept,
         forgotten=found.forgotten, cut=found.cut, errors=found.errors,
-        notices=(*found.notices, notice) if unread else found.notices,
+        notices=(*found.notices, notice) if same else found.notices,
         read=dict(found.read), skipped=dict(found.skipped),
     )  # fmt: skip
 

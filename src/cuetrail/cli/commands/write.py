@@ -209,14 +209,9 @@ def _ingest_all(
 
 
 def _add_reports(a: IngestReport, b: IngestReport) -> IngestReport:
-    sums = {
-        field.name: getattr(a, field.name) + getattr(b, field.name) for field in fields(a) if field.name not in _COUNTS
-    }
-    counts = {name: dict(Counter(getattr(a, name)) + Counter(getattr(b, name))) for name in _COUNTS}
-    return replace(a, **sums, **counts)
-
-
-_COUNTS = ("read", "skipped")
+    names = [field.name for field in fields(a) if field.name not in ("read", "skipped")]
+    read, skipped = Counter(a.read) + Counter(b.read), Counter(a.skipped) + Counter(b.skipped)
+    return replace(a, **{name: getattr(a, name) + getattr(b, name) for name in names}, read=read, skipped=skipped)
 
 
 def _print_report(run: Run, report: IngestReport) -> None:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Literal
+from typing import Any, Literal
 
 from cuetrail.files import read_at_most
 
@@ -24,13 +24,15 @@ _LOGSEQ_OWN = ("logseq", "bak", ".recycle")
 class Place:
     """The place of a file: its path, the app in whose folder `home` it lies, and folders of templates below that.
 
-    A text that is in no file has the place NOWHERE.
+    `shared` keeps what a reader found out about the whole folder, for the other files of one ingest. A text that is in
+    no file has the place NOWHERE.
     """
 
     file: Path | None = None
     app: App = ""
     home: Path | None = None
     templates: tuple[str, ...] = ()
+    shared: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def inside(self) -> str:
         """Returns the path of the file below the folder of its app; "" if it is in none."""
@@ -65,7 +67,7 @@ class AppFolders:
     def place(self, file: Path) -> Place:
         """Returns the place of a file. The nearest folder above it that belongs to an app counts."""
         found = self._of(file.parent)
-        return Place(file, found.app, found.home, found.templates)
+        return Place(file, found.app, found.home, found.templates, found.shared)
 
     def _of(self, folder: Path) -> Place:
         if folder not in self._known:

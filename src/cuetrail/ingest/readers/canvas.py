@@ -17,6 +17,8 @@ from cuetrail.text.normalise import clean
 _KINDS = ("text", "file", "link", "group")
 # A card's first line, so long, is its name in the list of arrows.
 _NAME_CHARS = 80
+MOST_CARDS, MOST_GROUPS = 20_000, 1_000
+"""The most cards that are read, and the most groups whose labels count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def read(text: str, source: str) -> Document:
     left_out = 0
     cards: dict[str, _Card] = {}
     for one in value.get("nodes") or []:
-        if isinstance(one, dict) and (card := _card(one)) is not None:
+        if len(cards) < MOST_CARDS and isinstance(one, dict) and (card := _card(one)) is not None:
             cards[card.id] = card
         else:
             left_out += 1
@@ -58,7 +60,7 @@ def read(text: str, source: str) -> Document:
         own_links=tuple(dict.fromkeys(card.note for card in cards.values() if card.note)),
         read={"canvases": 1, "cards": len(cards), "arrows": len(known)},
         left_out={name: count for name, count in
-                  (("cards of an unknown kind", left_out), ("arrows without ends", len(arrows) - len(known))) if count},
+                  (("cards that are not read", left_out), ("arrows without ends", len(arrows) - len(known))) if count},
     )  # fmt: skip
     return compose(document, [*_labelled(cards, known), *_parts(title, cards, known)])
 
@@ -90,29 +92,30 @@ _BOX = ("x", "y", "width", "height")
 
 def _parts(title: str, cards: Mapping[str, _Card], arrows: Sequence[Mapping[str, Any]]) -> list[Part]:
     """Returns a part for each card with text, those of a group below its label. An arrow becomes a link."""
-    groups = [card for card in cards.values() if card.kind == "group" and card.text]
+    groups = [card for card in cards.values() if card.kind == "group" and card.text][:MOST_GROUPS]
     texts = [card for card in cards.values() if card.kind in ("text", "link") and card.text]
-
-    def group_of(card: _Card) -> _Card | None:
-        around = [group for group in groups if card.within(group)]
-        return min(around, key=lambda group: group.box[2] * group.box[3], default=None)
-
-    placed = sorted(texts, key=lambda card: (card.box[1], card.box[0], card.id))
-    found = [_part(title, card, cards, arrows) for card in placed if group_of(card) is None]
+    links = _links(title, cards, arrows)
+    inside: dict[str, list[Part]] = {}
+    for card in sorted(texts, key=lambda one: (one.box[1], one.box[0], one.id)):
+        around = min((one for one in groups if card.within(one)), key=lambda one: one.box[2] * one.box[3], default=None)
+        part = Part(card.text, apart=True, links=tuple(links.get(card.id, ())), aliases=(_anchor(title, card),))
+        inside.setdefault("" if around is None else around.id, []).append(part)
+    found = inside.get("", [])
     for group in sorted(groups, key=lambda one: (one.box[1], one.box[0], one.id)):
-        inside = [card for card in placed if group_of(card) is group]
-        found.append(Part(group.text, level=1, props={"heading": group.text}))
-        found += [_part(title, card, cards, arrows) for card in inside]
+        found += [Part(group.text, level=1, props={"heading": group.text}), *inside.get(group.id, [])]
     return found
 
 
-def _part(title: str, card: _Card, cards: Mapping[str, _Card], arrows: Sequence[Mapping[str, Any]]) -> Part:
-    ends = [str(one["toNode"]) for one in arrows if str(one["fromNode"]) == card.id]
-    ends += [
-        str(one["fromNode"]) for one in arrows if str(one["toNode"]) == card.id and cards[str(one["fromNode"])].note
-    ]
-    links = [cards[end].note or _anchor(title, cards[end]) for end in ends if cards[end].note or cards[end].text]
-    return Part(card.text, apart=True, links=tuple(dict.fromkeys(links)), aliases=(_anchor(title, card),))
+def _links(title: str, cards: Mapping[str, _Card], arrows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, None]]:
+    """Returns the names that each card links to: the cards and notes its arrows lead to, and notes that lead to it."""
+    found: dict[str, dict[str, None]] = {}
+    for arrow in arrows:
+        start, end = cards[str(arrow["fromNode"])], cards[str(arrow["toNode"])]
+        if end.note or end.text:
+            found.setdefault(start.id, {})[end.note or _anchor(title, end)] = None
+        if start.note:
+            found.setdefault(end.id, {})[start.note] = None
+    return found
 
 
 def _anchor(title: str, card: _Card) -> str:

@@ -13,10 +13,9 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -75,7 +74,7 @@ def read(text: str, source: str, place: Place) -> Document:
     given = [*_words(page.get("alias", "")), *_words(page.get("aliases", "")), *_day_names(day)]
     missed, left_out = Counter[str](), Counter[str]()
     own = tuple(_block(one, 0, left_out) for one in (_Open(0, top.lines), *top.below) if one.lines or one.below)
-    known = _known_blocks(place.home) if place.home is not None and "((" in text else _ids_in(text)
+    known = _known_blocks(place, place.home) if place.home is not None and "((" in text else _ids_in(text)
     at = day if day is not None else document_dates.first(page.get("date", "") or page.get("created", ""))
     document = Document(
         path=source, title=title, kind="note",
@@ -211,10 +210,12 @@ def _ids_in(text: str) -> dict[str, str]:
     return found
 
 
-def _known_blocks(graph: Path) -> Mapping[str, str]:
-    """Returns the texts of all blocks of a graph that have an id, read again whenever a file has changed."""
-    files = sorted(_files(graph))[:_MOST_FILES]
-    return _read_blocks(tuple((file, os.stat(file).st_mtime_ns) for file in files))  # noqa: PTH116
+def _known_blocks(place: Place, graph: Path) -> Mapping[str, str]:
+    """Returns the texts of all blocks of a graph that have an id. They are read once per ingest."""
+    if "blocks" not in place.shared:
+        place.shared["blocks"] = _read_blocks(sorted(_files(graph))[:_MOST_FILES])
+    blocks: Mapping[str, str] = place.shared["blocks"]
+    return blocks
 
 
 def _files(graph: Path) -> Iterator[str]:
@@ -223,10 +224,9 @@ def _files(graph: Path) -> Iterator[str]:
             yield from (str(Path(here, name)) for name in names if name.endswith(".md"))
 
 
-@lru_cache(maxsize=2)
-def _read_blocks(files: tuple[tuple[str, int], ...]) -> Mapping[str, str]:
+def _read_blocks(files: Sequence[str]) -> Mapping[str, str]:
     found: dict[str, str] = {}
-    for file, _ in files:
+    for file in files:
         try:
             with Path(file).open("rb") as opened:
                 text = read_at_most(opened, _MOST_BYTES).decode("utf-8", "replace")

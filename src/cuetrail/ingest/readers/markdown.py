@@ -38,7 +38,7 @@ def read(text: str, source: str, place: Place = NOWHERE) -> Document:
         raise LeftOut(source, "drawings")
     if place.is_template(text):
         raise LeftOut(source, "templates")
-    parts, comments = _parts(body, stem(source))
+    parts, comments = _parts(body, stem(source), place.app == "obsidian")
     heading = next((str(part.props["heading"]) for part in parts if part.level == 1), "")
     is_title = _begins_with_heading(parts)
     title = _text_of(matter.get("title")) or (heading if is_title else "") or stem(source)
@@ -60,11 +60,11 @@ def read(text: str, source: str, place: Place = NOWHERE) -> Document:
     return compose(document, parts)
 
 
-def _parts(body: str, name: str) -> tuple[list[Part], int]:
+def _parts(body: str, name: str, in_vault: bool) -> tuple[list[Part], int]:
     """Returns the blocks of a note, and its structure: headings, comments, embeds, lists of links; and how many
     comments there are. `name` is that of the file, by which links to its blocks begin.
     """
-    text, comments = without_comments(body)
+    text, comments = without_comments(body, in_vault)
     parts: list[Part] = []
     # The text before a block in its section, and whether a rule separates the two.
     before, apart, opening = "", False, ""

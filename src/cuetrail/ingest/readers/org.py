@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -55,6 +56,12 @@ class _Reading:
     keywords: dict[str, str] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     headings: int = 0
+    ends: list[int] = field(default_factory=list)
+
+    def end_of_drawer(self, start: int) -> int | None:
+        """Returns the number of the next line `:END:`; None if there is none."""
+        at = bisect_left(self.ends, start)
+        return self.ends[at] if at < len(self.ends) else None
 
     def tags(self) -> tuple[str, ...]:
         """Returns the tags of the headings above, which the text below inherits."""
@@ -63,8 +70,8 @@ class _Reading:
 
 def read(text: str, source: str) -> Document:
     """Returns an Org file as one document of kind `note`."""
-    found = _Reading()
     lines = text.split("\n")
+    found = _Reading(ends=[number for number, line in enumerate(lines) if line.strip().upper() == ":END:"])
     at = 0
     while at < len(lines):
         at = _take(found, lines, at)
@@ -94,7 +101,7 @@ def _take(found: _Reading, lines: list[str], at: int) -> int:
     if begin := _BEGIN.match(line):
         return _take_block(found, lines, at, begin)
     if drawer := _DRAWER.match(line):
-        end = next((n for n in range(at + 1, len(lines)) if lines[n].strip().upper() == ":END:"), None)
+        end = found.end_of_drawer(at)
         if end is not None:
             if drawer[1].upper() == "PROPERTIES" and not found.headings:
                 _properties(found.heads[0], lines[at + 1 : end])
@@ -122,7 +129,7 @@ def _take_heading(found: _Reading, lines: list[str], at: int, match: re.Match[st
         planned = lines[at + taken].strip()
         taken += 1
     if at + taken < len(lines) and lines[at + taken].strip().upper() == ":PROPERTIES:":
-        end = next((n for n in range(at + taken, len(lines)) if lines[n].strip().upper() == ":END:"), None)
+        end = found.end_of_drawer(at + taken)
         if end is not None:
             _properties(head, lines[at + taken + 1 : end])
             taken = end - at + 1

@@ -77,7 +77,7 @@ class JsonLines(Response):
     media_type = JSON_LINES
 
     def __init__(self, answer: Response) -> None:
-        report = json.loads(answer.body)
+        report = json.loads(bytes(answer.body))
         rows = [*report.pop("lines"), {"summary": report}]
         super().__init__("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
 

@@ -68,7 +68,6 @@ def _to_stdout(memory: Memory, format: str, vectors: bool) -> None:
 
 
 @verb(
-    "cuetrail import memory.jsonl",
     "cuetrail import chatgpt-export.zip --dry-run",
     "cuetrail import memories.json --format mem0",
     "ssh ship cuetrail export - | cuetrail import -",

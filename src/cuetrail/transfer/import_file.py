@@ -221,6 +221,8 @@ def _read(target: Target, path: Path, format: str, given: Path) -> ImportReport:
         return replace(report, errors=(*listed, *more))
 
 
+MOST_FILE_BYTES = 512 * 2**20
+"""The largest file of an app: all chats of many years may be one file."""
 _OWN_NAMES = ("chatgpt", "claude", "notion", "roam")
 
 
@@ -230,7 +232,7 @@ def _ingest(target: Target, path: Path, format: str, given: Path) -> ImportRepor
     """
     if path.is_file() and not path.suffix:
         raise InputError(f"{given} has no suffix, such as .json, by which its format is known: rename it")
-    options = Options(None, "internal", None, target.now, (target.session.home,))
+    options = Options(None, "internal", MOST_FILE_BYTES, target.now, (target.session.home,))
     if path.is_file() and path == given and _is_packed(path):
         raise InputError(f"{path} is compressed, and chats are followed in their own file: unpack it, import that")
     if path != given or target.how.dry_run:

@@ -135,7 +135,11 @@ def edit(run: Run, /, id: str, **options: Any) -> None:
 @click.option("--max-size", metavar="SIZE", callback=byte_size, help="Skip larger files. [default: 64MB]")
 @provenance_option
 @click.option("--follow-links", is_flag=True, help="Also read links that lead out of the folder.")
-@click.option("--format", metavar="FORMAT", help="For - only: code, html, json, markdown or text. [default: detected]")
+@click.option(
+    "--format",
+    metavar="FORMAT",
+    help="For - only: canvas, code, html, json, markdown, org or text. [default: detected]",
+)
 @click.option("--source", metavar="NAME", help="For - only: its name; the same name again replaces it.")
 @click.pass_context
 def ingest(

@@ -74,7 +74,7 @@ from cuetrail.store.read import LABEL_KINDS, LabelKind, Labelled, edges_by_id
 from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.text.normalise import norm_tag
 from cuetrail.transfer.export_file import export_file
-from cuetrail.transfer.import_file import ImportReport, import_file
+from cuetrail.transfer.import_file import How, ImportReport, OnLine, import_file
 from cuetrail.validation import queries as valid
 from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen, make_where
 from cuetrail.validation.limits import MOST, MOST_ITEMS
@@ -671,10 +671,16 @@ class Memory:
 
     @checked
     def import_(
-        self, path: str | Path, *, format: str | None = None, progress: Progress | None = None, now: int | None = None
-    ) -> ImportReport:
-        """Take in an export of cuetrail or of another system. What was forgotten here stays forgotten."""
-        return import_file(self.session, Path(path).expanduser(), format, progress, _time(now))
+        self, path: str | Path, *, format: str | None = None, dry_run: bool = False, on_line: OnLine | None = None,
+        progress: Progress | None = None, now: int | None = None,
+    ) -> ImportReport:  # fmt: skip
+        """Take in an export of cuetrail or of another system. What was forgotten here stays forgotten.
+
+        A dry run writes nothing and counts what would come in. `on_line` is called with a LineReport for each line of
+        an export of cuetrail: what was read, or why it was refused.
+        """
+        how = How(dry_run, on_line, progress)
+        return import_file(self.session, Path(path).expanduser(), format, how, _time(now))
 
     @checked
     def backup(self, path: str | Path) -> None:

@@ -437,7 +437,7 @@ def test_a_second_import_of_chats_says_that_nothing_changed(memory: Memory, tmp_
     (tmp_path / "chats" / "users.json").write_text('[{"email": "ada@example.org"}]')
     assert memory.import_(tmp_path / "chats").added == 2
     again = memory.import_(tmp_path / "chats")
-    assert (again.added, again.notices) == (0, ("1 of 1 files have not changed since they were last read",))
+    assert (again.added, again.notices) == (0, ("2 of 2 files have not changed since they were last read",))
     assert not memory.recall("ada@example.org").answerable
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -190,3 +190,10 @@ def first_of(names: Sequence[str], most: int = 10) -> str:
     """Returns the first names, and how many more there are."""
     more = [f"and {len(names) - most:,} more"] if len(names) > most else []
     return ", ".join([*names[:most], *more])
+
+
+def listed_counts(counts: Mapping[str, int]) -> str:
+    """Returns counts as text, the largest first: "messages (340), conversations (12)"."""
+    return ", ".join(
+        f"{name} ({number:,})" for name, number in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    )

@@ -56,6 +56,19 @@ def find_links(text: str) -> tuple[str, ...]:
     return _unique(name for _, name in sorted(found, key=lambda pair: pair[0]) if name)
 
 
+def find_block_links(text: str, name: str = "") -> tuple[str, ...]:
+    """Returns the names of the blocks that a text links to or embeds. `name` is that of its own note.
+
+    >>> find_block_links("See [[people/Ada#^works|hers]] and ![[#^plan]].", "Tasks")
+    ('Ada#^works', 'Tasks#^plan')
+    """
+    if "#^" not in text:
+        return ()
+    found = (match[1].partition("|")[0].rstrip("\\").partition("#^") for match in _WIKI.finditer(without_code(text)))
+    blocks = ((_stem(note, any_suffix=False) or name, id_.strip()) for note, mark, id_ in found if mark)
+    return _unique(f"{note}#^{id_}" for note, id_ in blocks if note and id_)
+
+
 def _unique(names: Iterable[str]) -> tuple[str, ...]:
     """Returns the names without those that differ from an earlier one only in case."""
     first: dict[str, str] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -49,12 +49,17 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A document as records. The first node represents the document; `dated` are ids of nodes with a stated date."""
+    """A document as records. The first node represents the document; `dated` are ids of nodes with a stated date.
+
+    `read` and `left_out` are the counts of the document.
+    """
 
     nodes: list[Node]
     edges: list[Edge]
     links: list[Link]
     dated: frozenset[str]
+    read: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def structure_via(path: str) -> str:
@@ -99,7 +104,8 @@ def build(document: Document, options: Options, mtime: int) -> Built:
     dated = {a.id for a, p in zip(atoms, document.pieces, strict=True) if p.at is not None or document.at is not None}
     if document.at is not None:
         dated.add(top.id)
-    return Built([top, *atoms], _edges(top, atoms, options.now), links, frozenset(dated))
+    edges = _edges(top, atoms, options.now)
+    return Built([top, *atoms], edges, links, frozenset(dated), document.read, document.left_out)
 
 
 def _stated(
@@ -114,7 +120,7 @@ def _stated(
     stated = {
         "tags": [tag.name for tag in _unique(tags + make_tags(structural)) if tag.origin == "user"],
         "buckets": list(buckets),
-        "aliases": list(document.aliases),
+        "aliases": list(dict.fromkeys([*document.aliases, *(name for atom in atoms for name in atom.aliases)])),
         "props": sorted(props),
         "atom_props": sorted({name for atom in atoms for name in atom.props}),
     }
@@ -136,6 +142,7 @@ def _atoms(
         atom = Node(
             id=atom_id(document.path, piece.text, nth),
             text=piece.text,
+            aliases=piece.aliases,
             tag_details=_unique(make_tags(piece.tags) + tags) if piece.tags else tags,
             buckets=buckets,
             source=document.path,

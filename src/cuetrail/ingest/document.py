@@ -10,7 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from cuetrail.errors import ReadError
 from cuetrail.text.normalise import norm_name
+
+
+class LeftOut(ReadError):
+    """A file that is no memory, such as a drawing or a template. `what` names such files in the plural."""
+
+    def __init__(self, source: str, what: str) -> None:
+        super().__init__(f"{source} was left out: it is one of the {what}. Nothing needs to be done.")
+        self.what = what
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +27,8 @@ class Piece:
     """The text of one future atom: a passage that can be read alone. `speaker` is set in a chat.
 
     `heading` is the path of headings above the text, from the outermost on. `section_tags` are those of `tags` that are
-    written in the headings and link lists of its section, not in its text.
+    written in the headings and link lists of its section, not in its text. `aliases` are names of blocks in it, by
+    which other texts refer to them.
     """
 
     text: str
@@ -30,6 +40,7 @@ class Piece:
     at: int | None = None
     speaker: str | None = None
     props: Mapping[str, Any] = field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +51,8 @@ class Document:
     belong to all passages. `own_tags` and `own_links`, from headings and link lists without a passage near them or from
     the frontmatter, belong to the document alone.
     `known_as` are headings by which it is found, though they are not its name.
-    `kind` is note, page, pdf, code, text or chat.
+    `kind` is note, page, pdf, code, text or chat. `read` counts what was read, such as messages, `left_out` what
+    was not, such as comments.
     """
 
     path: str
@@ -55,6 +67,8 @@ class Document:
     own_links: tuple[str, ...] = ()
     at: int | None = None
     props: Mapping[str, Any] = field(default_factory=dict)
+    read: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +79,7 @@ class Part:
     to read, such as a list of links: only its links and tags count. If `prose` is False, links, tags, names and dates
     are not searched for. A part that is `apart` begins a passage. `joint` is the text between a part and the one before
     it. In a chat, a passage begins with the `question` that it answers, if any, and then the name of its `speaker`.
+    `aliases` are names by which other texts refer to this block.
     """
 
     text: str
@@ -79,6 +94,7 @@ class Part:
     speaker: str | None = None
     question: str = ""
     props: Mapping[str, Any] = field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
 
     def spoken(self) -> str:
         """Returns the text with the name of its speaker before it, and before that the question that it answers."""

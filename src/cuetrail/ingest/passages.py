@@ -204,10 +204,13 @@ def _pieces(section: _Section) -> Iterator[Piece]:
         own = _union([block.found for block in section.blocks[start:end]])
         extras = [found for number, found in section.extras if start <= number < end]
         every = _union([own, *extras])
+        given = {tag for part in parts for tag in part.tags}
         shared = {k: v for k, v in parts[0].props.items() if all(part.props.get(k) == v for part in parts)}
         yield Piece(
-            _text(parts), section.path, every.tags, tuple(tag for tag in every.tags if tag not in own.tags),
+            _text(parts), section.path, every.tags,
+            tuple(tag for tag in every.tags if tag in given or tag not in own.tags),
             every.links, every.names, section.at if own.at is None else own.at, parts[0].speaker, shared,
+            _unique(alias for part in parts for alias in part.aliases),
         )  # fmt: skip
         start = end
 

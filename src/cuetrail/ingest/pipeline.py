@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,8 +14,9 @@ import xxhash
 from cuetrail.errors import InputError, ReadError
 from cuetrail.ingest.build import Built, Options, build
 from cuetrail.ingest.diff import compare
-from cuetrail.ingest.document import Document
+from cuetrail.ingest.document import Document, LeftOut
 from cuetrail.ingest.readers import MAX_BYTES, load, read
+from cuetrail.ingest.readers.app_folders import AppFolders
 from cuetrail.ingest.redact_documents import redact
 from cuetrail.ingest.renamed_files import MissingFiles
 from cuetrail.ingest.scan import ScanRoot, leads_out, resolve_root, scan
@@ -49,10 +51,15 @@ class PendingWrite:
     roots: dict[str, str] = field(default_factory=dict)
     absorbed: tuple[str, ...] = ()
     size: int = 0
+    read: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
 
     def add(self, source: str, built: list[Built]) -> None:
         self.built[source] = built
         self.size += sum(len(b.nodes) for b in built)
+        for one in built:
+            self.read.update(one.read)
+            self.skipped.update(one.left_out)
 
 
 def ingest(
@@ -111,13 +118,13 @@ def ingest_path(session: Session, path: Path, options: Options, progress: Progre
     missing = MissingFiles(_missing(store, scope, root, known, found.files, errors))
     # The first write stores the root's name, so that an interrupted ingest continues under the same name.
     pending = PendingWrite(roots={root.new_name: str(root.base)} if root.new_name else {})
-    report, unchanged = IngestReport(), 0
+    report, unchanged, apps = IngestReport(), 0, AppFolders()
     for number, file in enumerate(found.files, 1):
         source = root.source(file)
         try:
             if not options.follow_links and leads_out(file, root.path):
                 raise ReadError(f"{source} is a link that leads out of the folder. With --follow-links it is read.")
-            if not _read_file(pending, file, source, known.get(source), missing, options):
+            if not _read_file(pending, file, source, known.get(source), missing, options, apps):
                 unchanged += 1
         except ReadError as error:
             errors.append(FileError(source, str(error)))
@@ -159,8 +166,9 @@ def _missing(
 
 
 def _read_file(
-    pending: PendingWrite, file: Path, source: str, known: SourceFile | None, missing: MissingFiles, options: Options
-) -> bool:
+    pending: PendingWrite, file: Path, source: str, known: SourceFile | None, missing: MissingFiles, options: Options,
+    apps: AppFolders,
+) -> bool:  # fmt: skip
     """Reads a file into `pending`. Returns False if it has not changed. Raises ReadError."""
     limit = MAX_BYTES if options.max_bytes is None else options.max_bytes
     if not storable(source):
@@ -182,8 +190,7 @@ def _read_file(
         # Only the time changed: store it, so that the file is not read again.
         pending.files.append(replace(known, size=status.st_size, mtime_ns=mtime_ns))
         return False
-    documents = read(data, source)
-    pending.add(source, [build(document, options, mtime_ns // 1_000_000) for document in documents])
+    _add(pending, data, file, source, options, apps)
     pending.files.append(SourceFile(source, status.st_size, mtime_ns, content_hash, options.now))
     if (old := missing.take_renamed(source, content_hash)) is not None:
         # The old and the new name change in one transaction.
@@ -192,10 +199,50 @@ def _read_file(
     return True
 
 
-def _flush(session: Session, pending: PendingWrite, options: Options) -> IngestReport:
-    """Writes what differs between the pending files and the memory in one transaction, and returns the counts."""
+def _add(pending: PendingWrite, data: bytes, file: Path, source: str, options: Options, apps: AppFolders) -> None:
+    """Adds the documents in a file. One that is no memory has none, and is counted. Raises ReadError."""
+    try:
+        documents = read(data, source, apps.place(file))
+    except LeftOut as reason:
+        pending.skipped[reason.what] += 1
+        documents = []
+    mtime = min(file.stat().st_mtime_ns, LATEST_NS) // 1_000_000
+    pending.add(source, [build(document, options, mtime) for document in documents])
+
+
+def ingest_copies(
+    session: Session, folder: Path, name: str, options: Options, dry_run: bool, progress: Progress | None
+) -> IngestReport:
+    """Ingests the files of a folder that will not stay, such as an unpacked archive, under sources that begin with
+    `name`. They replace what is stored under the same sources; other sources stay. Writes nothing in a dry run.
+    """
+    root = ScanRoot(folder, folder, name, None, ())
+    found = scan(root, options.skip)
+    errors = [_unreadable(root, error) for error in found.errors]
+    pending, report, apps = PendingWrite(), IngestReport(), AppFolders()
+    for number, file in enumerate(found.files, 1):
+        source = root.source(file)
+        try:
+            limit = MAX_BYTES if options.max_bytes is None else options.max_bytes
+            if leads_out(file, root.path):
+                raise ReadError(f"{source} is a link that leads out of the folder. Copy the file itself there.")
+            _add(pending, load(file, source, limit), file, source, options, apps)
+        except ReadError as error:
+            errors.append(FileError(source, str(error)))
+        if pending.size >= NODES_PER_WRITE:
+            report, pending = _sum(report, _flush(session, pending, options, dry_run)), PendingWrite()
+        if progress:
+            progress("reading", number, len(found.files))
+    report = _sum(report, _flush(session, pending, options, dry_run))
+    return replace(report, files=len(found.files) + len(found.errors), errors=tuple(errors))
+
+
+def _flush(session: Session, pending: PendingWrite, options: Options, dry_run: bool = False) -> IngestReport:
+    """Writes what differs between the pending files and the memory in one transaction, and returns the counts. Writes
+    nothing in a dry run.
+    """
     if not (pending.files or pending.removed or pending.built or pending.roots or pending.absorbed):
-        return IngestReport()
+        return IngestReport(read=pending.read, skipped=pending.skipped)
     store, scope = session.store, session.scope
     present = store.atoms_of(scope, [*pending.built, *pending.removed])
     redacted = redact(store, scope, pending.built)
@@ -207,6 +254,14 @@ def _flush(session: Session, pending: PendingWrite, options: Options) -> IngestR
     # A forgotten node succeeds no other.
     successors = {old: new for old, new in diff.successors.items() if new not in forgotten}
     leaving = [node.id for node in diff.leaving]
+    atoms = [node for node in diff.new if node.kind == "atom"]
+    if dry_run:
+        return IngestReport(
+            added=sum(node.id not in forgotten for node in atoms), kept=diff.kept, edges=len(diff.edges),
+            removed=sum(node.kind == "atom" for node in diff.leaving),
+            forgotten=sum(node.id in forgotten for node in atoms), cut=len(redacted.cut),
+            left_out=redacted.affected_sources(), read=pending.read, skipped=pending.skipped,
+        )  # fmt: skip
     batch = Batch(
         nodes=[node for node in diff.changed if node.id not in forgotten],
         edges=[edge for edge in diff.edges if edge.src not in forgotten and edge.dst not in forgotten],
@@ -229,7 +284,6 @@ def _flush(session: Session, pending: PendingWrite, options: Options) -> IngestR
     )
     written = write(session, batch, options.now, links=change, read_facts=True)
     left_out = forgotten.union(written.forgotten)
-    atoms = [node for node in diff.new if node.kind == "atom"]
     return IngestReport(
         removed_files=len(pending.removed),
         added=sum(node.id not in left_out for node in atoms),
@@ -240,10 +294,13 @@ def _flush(session: Session, pending: PendingWrite, options: Options) -> IngestR
         cut=len(redacted.cut),
         edges=written.edges,
         left_out=redacted.affected_sources(),
+        read=pending.read,
+        skipped=pending.skipped,
     )
 
 
 def _sum(a: IngestReport, b: IngestReport) -> IngestReport:
     counted = ("removed_files", "added", "kept", "removed", "merged", "forgotten", "cut", "left_out", "edges")
     sums: dict[str, Any] = {name: getattr(a, name) + getattr(b, name) for name in counted}
-    return replace(a, **sums)
+    read, skipped = Counter(a.read) + Counter(b.read), Counter(a.skipped) + Counter(b.skipped)
+    return replace(a, **sums, read=dict(read), skipped=dict(skipped))

@@ -58,7 +58,7 @@ def user_edits_on(node: Node, stated: Mapping[str, Any] | None) -> UserEdits:
         buckets=buckets,
         leads=bool(buckets) and node.buckets[0] == buckets[0],
         name=node.name if is_atom else None,
-        aliases=tuple(alias for alias in node.aliases if is_atom or alias not in stated.get("aliases", ())),
+        aliases=tuple(alias for alias in node.aliases if alias not in stated.get("aliases", ())),
         props={name: value for name, value in node.props.items() if name not in names},
         valid_from=node.valid_from,
         valid_until=node.valid_until,

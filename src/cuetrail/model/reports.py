@@ -20,7 +20,9 @@ class IngestReport:
 
     `kept` atoms had been stored before. `merged` atoms have near duplicates, with which they share tags and buckets.
     `forgotten` atoms were skipped because of a tombstone. `cut` atoms were stored without forgotten sentences.
-    `left_out` lists the files with skipped or cut atoms.
+    `left_out` lists the files with skipped or cut atoms. `read` counts what was found in the files,
+    such as messages, and `skipped` what was left out as no memory, such as templates; a file that has not changed is
+    not counted again.
     """
 
     files: int = 0
@@ -36,6 +38,8 @@ class IngestReport:
     left_out: tuple[str, ...] = ()
     errors: tuple[FileError, ...] = ()
     notices: tuple[str, ...] = ()
+    read: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
 
 
 PASS_NAMES = (

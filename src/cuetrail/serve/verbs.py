@@ -90,7 +90,8 @@ _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 _SEED: Schema = {"type": "array", "prefixItems": [TEXT, PLAIN_TYPES[float]], "minItems": 2, "maxItems": 2}
 # Arguments that only Python code in the same process can pass.
 _PYTHON_ONLY = {
-    "choose_tags", "count_tokens", "expander", "now", "on_report", "others", "progress", "stop", "tagger", "teller",
+    "choose_tags", "count_tokens", "expander", "now", "on_line", "on_report", "others",
+    "progress", "stop", "tagger", "teller",
     "watch",
 }  # fmt: skip
 _BY_NAME: dict[str, Schema] = {

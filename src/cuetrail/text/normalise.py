@@ -130,6 +130,15 @@ def norm_name(name: str) -> str:
     return " ".join(folded.replace("\x00", "").split())
 
 
+def is_block_name(norm: str) -> bool:
+    """True for the normalised name of a block: `note#^id` of Obsidian, `((id))` of outliners, `id:...` of org.
+
+    >>> is_block_name("plan#^a1"), is_block_name("((65f0a1))"), is_block_name("the plan")
+    (True, True, False)
+    """
+    return "#^" in norm or norm.startswith("id:") or (norm.startswith("((") and norm.endswith("))"))
+
+
 # Tags repeat, so results are cached.
 @lru_cache(maxsize=65536)
 def norm_tag(tag: str) -> str:

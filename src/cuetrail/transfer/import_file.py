@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
 
 from cuetrail.embed.vectors import shortened
-from cuetrail.errors import InputError
+from cuetrail.errors import InputError, ReadError
 from cuetrail.facts.beliefs import single_valued
 from cuetrail.ingest.build import Options
-from cuetrail.ingest.pipeline import ingest_path
-from cuetrail.model import Edge, Fact, FileError, Life, Node, Scope, SourceFile, Tombstone, Version
+from cuetrail.ingest.pipeline import ingest_copies, ingest_path
+from cuetrail.ingest.readers import supported
+from cuetrail.model import Edge, Fact, FileError, Life, Node, Note, Scope, SourceFile, Tombstone, Version
 from cuetrail.model.records import STORYLINE_KINDS
 from cuetrail.model.tags import is_path_tag
 from cuetrail.session import Session
@@ -26,9 +27,19 @@ from cuetrail.store.shared.fact_validity import value_of
 from cuetrail.store.vector_space import VectorSpace, vector_kind
 from cuetrail.store.write import Batch, Progress, Stated
 from cuetrail.transfer.formats import registry
+from cuetrail.transfer.formats.basic_memory import files_below
 from cuetrail.transfer.formats.registry import recognise
-from cuetrail.transfer.formats.unpack import HEAD_BYTES, unpacked
-from cuetrail.transfer.jsonl import ExportLine, add_to_batch, load_lines, read_header, required_ids, short_lines
+from cuetrail.transfer.formats.unpack import HEAD_BYTES, is_zip, unpacked, unzipped
+from cuetrail.transfer.jsonl import (
+    ExportLine,
+    add_to_batch,
+    id_of,
+    load_lines,
+    read_header,
+    required_ids,
+    short_lines,
+    type_name,
+)
 from cuetrail.validation.ready_records import ready_record
 from cuetrail.write.links import LinkChange
 from cuetrail.write.pipeline import follow_up, write
@@ -46,6 +57,9 @@ class ImportReport:
 
     Nodes, edges and facts are counted as `added` (new here), `changed` (here with another content) or `unchanged`.
     `forgotten` nodes were left out because they were forgotten here; `cut` ones lost forgotten sentences.
+
+    `format` is that of the file. `read` counts what was found in it, such as messages, and `skipped` what was left out
+    as no memory, such as tool outputs. After a `dry_run` the counts say what an import would do; nothing was written.
     """
 
     records: int = 0
@@ -59,6 +73,30 @@ class ImportReport:
     cut: int = 0
     errors: tuple[FileError, ...] = ()
     notices: tuple[str, ...] = ()
+    format: str = ""
+    read: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    dry_run: bool = False
+
+
+LineResult = Literal["added", "changed", "unchanged", "written", "forgotten", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class LineReport:
+    """What became of one line of an export: its number, the type and id of its record, and the result.
+
+    `written` are records that are not compared with stored ones, such as notes. `reason` says why one was refused.
+    """
+
+    line: int
+    type: str
+    id: str
+    result: LineResult
+    reason: str = ""
+
+
+OnLine = Callable[[LineReport], object]
 
 
 class _FirstErrors(list[FileError]):
@@ -74,12 +112,40 @@ class _FirstErrors(list[FileError]):
 
 
 @dataclass(frozen=True, slots=True)
+class How:
+    """How to import: `dry_run` writes nothing, `on_line` is told of each line."""
+
+    dry_run: bool = False
+    on_line: OnLine | None = None
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
-    """The memory that an import writes to. `space` is the vector space that it has, or will have."""
+    """The memory that an import writes to, and how. `space` is the vector space that it has, or will have; `seen` are
+    the ids of nodes that a dry run has read, `waiting` reports of lines that the caller was not told yet.
+    """
 
     session: Session
     space: VectorSpace | None
     now: int
+    how: How
+    seen: set[str] = field(default_factory=set)
+    waiting: list[LineReport] = field(default_factory=list)
+
+    def tell(self, report: LineReport) -> None:
+        """Keeps the report of a line until `tell_waiting`, if reports are wanted. Other systems have no lines."""
+        if self.how.on_line is not None and report.line:
+            self.waiting.append(report)
+
+    def tell_waiting(self, last: int | None = None) -> None:
+        """Reports the waiting lines to the caller in their order, up to the line `last`."""
+        if self.how.on_line is None:
+            return
+        ready = [report for report in self.waiting if last is None or report.line <= last]
+        self.waiting[:] = [report for report in self.waiting if last is not None and report.line > last]
+        for report in sorted(ready, key=lambda one: one.line):
+            self.how.on_line(report)
 
     @property
     def store(self) -> Store:
@@ -90,57 +156,122 @@ class Target:
         return self.session.scope
 
 
-def import_file(session: Session, path: Path, format: str | None, progress: Progress | None, now: int) -> ImportReport:
+def import_file(session: Session, path: Path, format: str | None, how: How, now: int) -> ImportReport:
     """Imports an export of cuetrail or another system. Without a format, detects it from the content.
 
     Indexes and mirrors are up to date afterwards. Raises InputError for an unknown format, ReadError for a file that is
     not in the given one.
     """
-    report = _import(Target(session, session.vectors.space(), now), path, format, progress)
-    return replace(report, notices=follow_up(session, report.notices, progress))
+    target = Target(session, session.vectors.space(), now, how)
+    if is_zip(path):
+        with unzipped(path, lambda name: supported(PurePosixPath(name))) as (folder, others):
+            report = _import(target, folder, format, path)
+            report = replace(report, skipped={**report.skipped, **others})
+    else:
+        report = _import(target, path, format, path)
+    report = replace(report, dry_run=how.dry_run)
+    return report if how.dry_run else replace(report, notices=follow_up(session, report.notices, how.progress))
 
 
-def _import(target: Target, path: Path, format: str | None, progress: Progress | None) -> ImportReport:
-    recognised = recognise(path, format)
+def format_of(path: Path, format: str | None) -> str:
+    """Returns the format of a file, folder or archive, before anything is imported. Raises InputError and ReadError."""
+    if not is_zip(path):
+        return recognise(path, format)
+    with unzipped(path, lambda name: supported(PurePosixPath(name))) as (folder, _):
+        return _recognise(folder, format, path)
+
+
+def _recognise(path: Path, format: str | None, given: Path) -> str:
+    """Returns the format of what lies at `path`; messages name `given`, of which it may be a copy."""
+    try:
+        return recognise(path, format)
+    except (InputError, ReadError) as error:
+        raise type(error)(str(error).replace(str(path), str(given))) from error
+
+
+def _import(target: Target, path: Path, format: str | None, given: Path) -> ImportReport:
+    """Imports what lies at `path`; messages name `given`, of which it may be a copy."""
+    recognised = _recognise(path, format, given)
+    return replace(_read(target, path, recognised, given), format=recognised)
+
+
+def _read(target: Target, path: Path, format: str, given: Path) -> ImportReport:
+    if format in registry.INGESTED:
+        return _ingest(target, path, format, given)
+    if path.is_dir() and format != "basic-memory":
+        # A folder or archive that holds one file.
+        inside = [file for file in files_below(path) if file.suffix.lower() in (".json", ".jsonl")]
+        if len(inside) != 1:
+            raise InputError(
+                f"{given} has {len(inside)} files that may be in the format {format}: give the file itself"
+            )
+        path = inside[0]
+    errors = _FirstErrors()
     with unpacked(path) as plain:
-        if recognised not in registry.INGESTED:
-            errors = _FirstErrors()
-            if recognised == "cuetrail":
-                report = _import_own(target, plain, errors, progress)
-            else:
-                records = _completed(target, registry.load(plain, recognised, errors))
-                lines = (ExportLine(0, None, record) for record in records)
-                report = _import_lines(target, lines, str(plain), errors, progress)
-            # Errors name the file that was given, not the unpacked copy.
-            listed = [replace(e, path=str(path)) if e.path == str(plain) else e for e in report.errors]
-            more = [FileError(str(path), f"{errors.more} more parts were left out")] if errors.more else []
-            return replace(report, errors=(*listed, *more))
-        if plain != path:
-            raise InputError(f"{path} is compressed, and chats are followed in their own file: unpack it, import that")
-    return _ingest(target, path / registry.CHATS if (path / registry.CHATS).is_file() else path, progress)
+        if format == "cuetrail":
+            report = _import_own(target, plain, errors)
+        else:
+            skipped = Counter[str]()
+            records = _completed(target, registry.load(plain, format, errors, skipped))
+            lines = (ExportLine(0, None, record) for record in records)
+            report = replace(_import_lines(target, lines, str(plain), errors), skipped=dict(skipped))
+        # Errors name the file that was given, not the unpacked copy.
+        listed = [replace(e, path=str(given)) if e.path in (str(plain), str(path)) else e for e in report.errors]
+        more = [FileError(str(given), f"{errors.more} more parts were left out")] if errors.more else []
+        return replace(report, errors=(*listed, *more))
 
 
-def _ingest(target: Target, path: Path, progress: Progress | None) -> ImportReport:
-    """Imports chats or notes with `ingest`, which skips files that have not changed."""
-    options = Options(None, "internal", None, target.now, (target.session.home,))
-    found = ingest_path(target.session, path, options, progress)
-    unread = found.unchanged_files
-    notice = f"{unread} of {found.files} files have not changed since they were last read"
+MOST_FILE_BYTES = 512 * 2**20
+"""The largest file of an app: all chats of many years may be one file."""
+_OWN_NAMES = ("chatgpt", "claude", "notion", "roam")
+
+
+def _ingest(target: Target, path: Path, format: str, given: Path) -> ImportReport:
+    """Imports chats or notes with `ingest`. Folders are followed: files that have not changed are skipped. Of an
+    archive, the files keep their names, so that a later export of the same app brings what is new.
+    """
+    if path.is_file() and not path.suffix:
+        raise InputError(f"{given} has no suffix, such as .json, by which its format is known: rename it")
+    options = Options(None, "internal", MOST_FILE_BYTES, target.now, (target.session.home,))
+    if path.is_file() and path == given and _is_packed(path):
+        raise InputError(f"{path} is compressed, and chats are followed in their own file: unpack it, import that")
+    if path != given or target.how.dry_run:
+        name = format if format in _OWN_NAMES else given.name.removesuffix(".zip")
+        found = ingest_copies(target.session, path, name, options, target.how.dry_run, target.how.progress)
+    else:
+        found = ingest_path(target.session, path, options, target.how.progress)
+    if path.is_dir() and path == given:
+        unread = [file for file in files_below(path) if not supported(file) and file.name != "config.edn"]
+        others = Counter(f"{file.suffix.lower() or 'other'} files" for file in unread)
+        found = replace(found, skipped={**found.skipped, **others})
+    same = found.unchanged_files
+    notice = f"{same} of {found.files} files have not changed since they were last read"
     count = found.added + found.kept
     return ImportReport(
         records=count, nodes=count, edges=found.edges, added=found.added, unchanged=found.kept,
         forgotten=found.forgotten, cut=found.cut, errors=found.errors,
-        notices=(*found.notices, notice) if unread else found.notices,
+        notices=(*found.notices, notice) if same else found.notices,
+        read=dict(found.read), skipped=dict(found.skipped),
     )  # fmt: skip
 
 
-def _import_own(target: Target, path: Path, errors: list[FileError], progress: Progress | None) -> ImportReport:
+def _is_packed(path: Path) -> bool:
+    with unpacked(path) as plain:
+        return plain != path
+
+
+def _import_own(target: Target, path: Path, errors: list[FileError]) -> ImportReport:
     """Imports an export of cuetrail. Vectors of another model are left out; the memory's embedder makes new ones."""
     with path.open("rb") as file:
         space = read_header(file.readline(HEAD_BYTES), str(path))
         dim = space.dim if space is not None and space == target.space else None
-        lines = load_lines(short_lines(file), dim, lambda problem: errors.append(FileError(str(path), problem)))
-        report = _import_lines(target, lines, str(path), errors, progress)
+
+        def refuse(number: int, problem: str) -> None:
+            errors.append(FileError(str(path), problem))
+            target.tell(LineReport(number, "", "", "refused", problem))
+
+        lines = load_lines(short_lines(file), dim, refuse)
+        report = _import_lines(target, lines, str(path), errors)
     if space is None or dim is not None:
         return report
     notice = f"the export's vectors are of {space.model!r} and were left out"
@@ -178,9 +309,7 @@ def _timed(node: Node, known: Node | None, now: int) -> Node:
     )
 
 
-def _import_lines(
-    target: Target, lines: Iterator[ExportLine], path: str, errors: list[FileError], progress: Progress | None
-) -> ImportReport:
+def _import_lines(target: Target, lines: Iterator[ExportLine], path: str, errors: list[FileError]) -> ImportReport:
     forgotten: set[str] = set()
     tombstones: list[ExportLine] = []
     counts = Counter[str]()
@@ -203,15 +332,39 @@ def _import_lines(
         dreamt |= teams
         failed = set(map(id, _write_all(target, new, path, errors)))
         counts.update(name for line in kept if id(line) not in failed for name in _counters(line.record, known))
+        _tell(target, batch, kept, failed, known)
+        target.tell_waiting(batch[-1].number)
         counts["forgotten"] += sum(node.id in forgotten for node in nodes)
         counts["cut"] += sum(bool(text) for text in redacted.values())
-        if progress:
-            progress("importing", counts["records"], 0)
+        if target.how.progress:
+            target.how.progress("importing", counts["records"], 0)
     _write_all(target, tombstones, path, errors)
+    target.tell_waiting()
     # A dream may have run meanwhile.
     _announce(target, dreamt)
     numbers: Any = counts
     return ImportReport(**numbers, errors=tuple(errors))
+
+
+def _tell(
+    target: Target, batch: Sequence[ExportLine], kept: Sequence[ExportLine], failed: set[int], known: _Known
+) -> None:
+    """Reports each line of a batch that was written, or left out as forgotten. Failed lines were reported before."""
+    if target.how.on_line is None:
+        return
+    written = {line.number: line for line in kept}
+    for line in batch:
+        own = written.get(line.number)
+        if own is None:
+            target.tell(_line_report(line, "forgotten"))
+        elif id(own) not in failed:
+            results = [name for name in _counters(own.record, known) if name in ("added", "changed", "unchanged")]
+            target.tell(_line_report(line, results[0] if results else "written"))  # type: ignore[arg-type]  # one of the three
+
+
+def _line_report(line: ExportLine, result: LineResult, reason: str = "") -> LineReport:
+    """Returns the report of a line whose record could be read."""
+    return LineReport(line.number, type_name(line.record), id_of(line.record), result, reason)
 
 
 def _batch(lines: Iterator[ExportLine]) -> list[ExportLine]:
@@ -239,7 +392,12 @@ def _accepted(target: Target, lines: Iterator[ExportLine], path: str, errors: li
                 )
             yield replace(line, record=ready_record(line.record))
         except InputError as error:
-            errors.append(FileError(path, f"{_at_line(line)}{error}"))
+            _refuse(target, line, path, error, errors)
+
+
+def _refuse(target: Target, line: ExportLine, path: str, error: InputError, errors: list[FileError]) -> None:
+    errors.append(FileError(path, f"{_at_line(line)}{error}"))
+    target.tell(_line_report(line, "refused", str(error)))
 
 
 def _at_line(line: ExportLine) -> str:
@@ -278,7 +436,7 @@ def _with_dreams_of(node: Node, stored: Node | None) -> Node:
 
 
 def _announce(target: Target, teams: Iterable[str | None]) -> None:
-    for team in teams:
+    for team in () if target.how.dry_run else teams:
         announce(target.store, _partition(target, team))
 
 
@@ -341,11 +499,28 @@ def _write_all(target: Target, lines: Sequence[ExportLine], path: str, errors: l
 
     Returns the lines that could not be written and adds the reasons to `errors`.
     """
+    if target.how.dry_run:
+        return _without_ends(target, lines, path, errors)
     first = [line for line in lines if isinstance(line.record, _INDEPENDENT)]
     failed: list[ExportLine] = []
     for group in (first, [line for line in lines if not isinstance(line.record, _INDEPENDENT)]):
         for team in sorted({line.team for line in group}, key=lambda team: team or ""):
             failed += _write_team(target, team, [line for line in group if line.team == team], path, errors)
+    return failed
+
+
+def _without_ends(target: Target, lines: Sequence[ExportLine], path: str, errors: list[FileError]) -> list[ExportLine]:
+    """Returns the lines that could not be written because a node they refer to is neither stored nor in the file so
+    far, and adds the reasons to `errors`.
+    """
+    target.seen.update(line.record.id for line in lines if isinstance(line.record, Node))
+    needed = {id_ for line in lines for id_ in required_ids(line.record)} - target.seen
+    on_edges = {line.record.target for line in lines if isinstance(line.record, Note) and line.record.on == "edge"}
+    missing = needed - target.store.get(target.scope, sorted(needed)).keys() - on_edges
+    failed = [line for line in lines if not missing.isdisjoint(required_ids(line.record))]
+    for line in failed:
+        gone = sorted(missing.intersection(required_ids(line.record)))
+        _refuse(target, line, path, InputError(f"there is no node {gone[0]!r:.60}: import it first"), errors)
     return failed
 
 
@@ -366,7 +541,7 @@ def _write_team(
         write(target.session, batch, target.now, scope=scope, links=named)
     except InputError as error:
         if len(lines) == 1:
-            errors.append(FileError(path, f"{_at_line(lines[0])}{error}"))
+            _refuse(target, lines[0], path, error, errors)
             return list(lines)
         half = len(lines) // 2
         halves = (lines[:half], lines[half:])

@@ -18,6 +18,7 @@ import numpy as np
 from cuetrail.errors import ReadError
 from cuetrail.files import CHUNK_BYTES
 from cuetrail.model import Edge, Fact, Life, Link, Mention, Node, Note, SourceFile, Tag, Tombstone, Version
+from cuetrail.model.tags import make_tags
 from cuetrail.store.read import Record
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
@@ -108,20 +109,20 @@ def short_lines(file: BinaryIO) -> Iterator[bytes]:
             rest = file.readline(CHUNK_BYTES)
 
 
-def load_lines(lines: Iterable[bytes], dim: int | None, report: Callable[[str], None]) -> Iterator[ExportLine]:
+def load_lines(lines: Iterable[bytes], dim: int | None, report: Callable[[int, str], None]) -> Iterator[ExportLine]:
     """Yields the records after the header, with vectors of dimension `dim` (None: without vectors).
 
     Leaves out lines that are not records and reports them with their number.
     """
     for number, raw in enumerate(lines, 2):
         if len(raw) > MOST_LINE_BYTES:
-            report(f"line {number} has more than {MOST_LINE_BYTES} bytes: it was left out")
+            report(number, f"line {number} has more than {MOST_LINE_BYTES} bytes: it was left out")
         elif raw.strip():
             try:
                 yield _load(number, raw.decode(), dim)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 hint = "" if raw.endswith(b"\n") else ", it may be cut off"
-                report(f"line {number} is not a record of a cuetrail export ({error}{hint}): it was left out")
+                report(number, f"line {number} is not a record of a cuetrail export ({error}{hint}): it was left out")
 
 
 def _load(number: int, raw: str, dim: int | None) -> ExportLine:
@@ -135,6 +136,13 @@ def _load(number: int, raw: str, dim: int | None) -> ExportLine:
     team = line.pop("team", None)
     vector = line.pop("vector", None)
     if kind is Node:
+        if "tags" in line:
+            # A short form for lines that people write: tags of a person, by name.
+            named = make_tags(_texts("tags", line.pop("tags")))
+            line["tag_details"] = [
+                *line.get("tag_details", ()),
+                *((tag.name, tag.display, tag.origin) for tag in named),
+            ]
         line["tag_details"] = tuple(_checked(Tag(*tag)) for tag in line.get("tag_details", ()))
         line["life"] = _checked(Life(**line.get("life", {})))
     for name in ("tags", "aliases", "buckets"):
@@ -145,8 +153,21 @@ def _load(number: int, raw: str, dim: int | None) -> ExportLine:
     return ExportLine(number, team, _checked(kind(**line)), _vector(vector, dim), len(raw))
 
 
+def _texts(name: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise TypeError(f"{name} must be a list of texts")
+    return value
+
+
 def _vector(packed: Any, dim: int | None) -> bytes | None:
-    """Returns the vector of a line; None if it is invalid, because the embedder will make another."""
+    """Returns the vector of a line; None if it is invalid, because the embedder will make another.
+
+    It is the text that an export has, or a list of numbers, which is brought to length 1.
+    """
+    if dim is not None and isinstance(packed, list) and len(packed) == dim:
+        plain = [one for one in packed if type(one) in (int, float)]
+        length = float(np.linalg.norm(plain)) if len(plain) == dim else 0.0
+        return (np.asarray(plain) / length).astype("<f2").tobytes() if 0 < length < float("inf") else None
     if dim is None or not isinstance(packed, str):
         return None
     try:
@@ -199,6 +220,25 @@ def add_to_batch(batch: Batch, record: Record) -> None:
     """Adds a record to the batch's list of its type."""
     # The list of nodes is `batch.nodes`, that of edges `batch.edges`, and so on.
     getattr(batch, f"{_NAMES[type(record)]}s").append(record)
+
+
+def type_name(record: Record) -> str:
+    """Returns the `type` of the lines of such records."""
+    return _NAMES[type(record)]
+
+
+def id_of(record: Record) -> str:
+    """Returns what identifies a record in a report: its id, path or hash, or the node that it belongs to."""
+    match record:
+        case SourceFile():
+            return record.path
+        case Tombstone():
+            return record.hash
+        case Mention():
+            return f"{record.source} {record.node}"
+        case Link():
+            return f"{record.src} {record.display}"
+    return record.id
 
 
 def required_ids(record: Record) -> tuple[str, ...]:

@@ -175,7 +175,7 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("aliases", "buckets", "keywords", "kinds", "only", "tags"), _WORDS),
     **dict.fromkeys(("relationship_types", "exclude_relationship_types"), _WORDS),
     **dict.fromkeys(("address", "backup", "directory", "path"), _PATH),
-    **dict.fromkeys(("choose_tags", "count_tokens", "on_report", "progress"), _FUNCTION),
+    **dict.fromkeys(("choose_tags", "count_tokens", "on_line", "on_report", "progress"), _FUNCTION),
     "budget": Rule(
         _is_budget, f"a Budget, such as Budget(tokens=2000) or Budget(chars=8000), of at most {MOST['budget']}"
     ),

@@ -14,7 +14,7 @@ from cuetrail.model import Edge, Link, Node, Scope
 from cuetrail.model.ids import derived_edge_id, entity_id
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
-from cuetrail.text.normalise import norm_name
+from cuetrail.text.normalise import is_block_name, norm_name
 
 # A wikilink joins two nodes on purpose; a name in a text only mentions the other node.
 LINK_WEIGHT = 0.65
@@ -162,7 +162,7 @@ def _target(batch: Batch, norm: str, links: Sequence[Link], names: _Names, now: 
     Makes, renames or removes the entity for a shared name, depending on how many atoms share it.
     """
     target, entity = names.target(norm), names.entity(norm)
-    if target is None and len({link.src for link in links}) >= FEWEST_SHARING:
+    if target is None and len({link.src for link in links}) >= FEWEST_SHARING and not is_block_name(norm):
         display = min(link.display for link in links)
         if entity is None:
             id_, props = entity_id(norm), {"found": SHARED_NAME}

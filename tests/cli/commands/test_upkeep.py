@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -17,6 +18,8 @@ from cuetrail.cli.commands import transfer
 from cuetrail.errors import InputError
 from cuetrail.transfer import export_file
 from cuetrail.transfer.formats import registry
+from tests.transfer import samples
+from tests.transfer.samples import write_zip
 
 Run = Callable[..., Result]
 Ask = Callable[..., Any]
@@ -53,7 +56,7 @@ def test_every_format_is_written_and_read_again(run: Run, ask: Ask, tmp_path: Pa
 
 def test_the_command_line_offers_the_formats_of_the_library() -> None:
     assert set(transfer.FORMATS) == set(export_file.FORMATS)
-    assert set(transfer.IMPORTS) == {*export_file.FORMATS, *registry.INGESTED}
+    assert set(transfer.IMPORTS) == set(registry.ALL)
 
 
 @pytest.mark.parametrize("wrong", [["-", "--format", "basic-memory"], ["x", "--vectors", "--format", "mem0"]])
@@ -81,10 +84,30 @@ def test_what_cannot_be_imported_as_it_is_says_what_to_do_and_makes_no_memory(
     (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(b'{"cuetrail": 1}\n' * 9_000)[:40])
     assert "damaged" in run("import", tmp_path / "cut.jsonl.gz", code=1).stderr
     (tmp_path / "export.zip").write_bytes(b"PK\x03\x04 and more")
-    assert "Unzip it" in run("import", tmp_path / "export.zip", code=1).stderr
+    assert "damaged" in run("import", tmp_path / "export.zip", code=1).stderr
     chats = '[{"mapping": {}, "create_time": 1, "title": "t"}]'
     assert "give their path" in run("import", "-", input=chats, code=2).stderr
     assert not memory.exists()
+
+
+def test_a_dry_run_of_an_archive_counts_and_makes_no_memory(run: Run, tmp_path: Path, memory: Path) -> None:
+    file = write_zip(tmp_path / "chatgpt.zip", samples.CHATGPT_FILES)
+    said = run("import", file, "--dry-run").stdout
+    assert "dry run, nothing was written: 2 nodes" in said
+    assert "messages (2), conversations (1)" in said
+    assert "tool outputs (1)" in said
+    assert not memory.exists()
+    assert json.loads(run("import", file, "--json").stdout)["read"] == {"conversations": 1, "messages": 2}
+
+
+def test_import_reports_each_line_to_a_file_or_to_standard_output(run: Run, tmp_path: Path) -> None:
+    run("add", "one", "--id", "a")
+    run("export", tmp_path / "all.jsonl")
+    run("import", tmp_path / "all.jsonl", "--report", tmp_path / "report.jsonl", "--memory", tmp_path / "other")
+    [line] = map(json.loads, (tmp_path / "report.jsonl").read_text().splitlines())
+    assert (line["line"], line["id"], line["result"]) == (2, "a", "added")
+    again = run("import", tmp_path / "all.jsonl", "--report", "-", "--quiet", "--memory", tmp_path / "other").stdout
+    assert json.loads(again)["result"] == "unchanged"
 
 
 def test_import_names_records_it_cannot_take(run: Run, tmp_path: Path) -> None:

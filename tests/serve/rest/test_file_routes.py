@@ -54,6 +54,8 @@ def test_what_cannot_be_taken_in_is_refused(client: TestClient, place: Path) -> 
     assert "broken PDF" in refused(client.post("/v1/ingest?source=a.pdf", content=b"%PDF-1.4 no"), 422)
     refused(client.post("/v1/import", content=b"neither of these"), 400)
     assert "unpacked" in refused(client.post("/v1/import", content=gzip.compress(b"{}")), 415)
+    chat = json.dumps([{"uuid": "c", "chat_messages": [{"sender": "human", "text": "Open a port."}]}])
+    assert "/v1/ingest" in refused(client.post("/v1/import", content=chat.encode()), 400)
     with serving(place, RequestRules(max_upload_bytes=100)) as small:
         assert "100 bytes" in refused(small.post("/v1/ingest?source=a.md", content=b"a" * 101), 413)
         assert "100 bytes" in refused(small.post("/v1/ingest?source=a.md", content=iter([b"a" * 60, b"b" * 60])), 413)
@@ -119,3 +121,17 @@ def test_only_what_is_ones_own_is_exported(client: TestClient, place: Path) -> N
     assert b"secret" in client.post("/v1/export", headers=ann).content
     assert b"secret" not in client.post("/v1/export", headers=ben).content
     assert json.loads(client.post("/v1/export", headers=ben).content.splitlines()[0])
+
+
+def test_an_import_answers_line_by_line_if_it_is_asked_to(client: TestClient, place: Path) -> None:
+    lines = [{"cuetrail": 1}, {"type": "node", "id": "a", "text": "One", "at": 1}, {"type": "edge", "id": "e"}]
+    data = "\n".join(map(json.dumps, lines)).encode()
+    for query, stored in (("?report=lines&dry_run=true", False), ("?report=lines", True)):
+        answer = client.post(f"/v1/import{query}", content=data)
+        assert answer.headers["content-type"].startswith("application/x-ndjson")
+        first, second, last = [json.loads(line) for line in answer.text.splitlines()]
+        assert (first["line"], first["id"], first["result"]) == (2, "a", "added")
+        assert (second["line"], second["result"]) == (3, "refused")
+        assert last["summary"]["nodes"] == 1
+        with Memory(place, embedder=None) as memory:
+            assert (memory.get("a") is not None) == stored

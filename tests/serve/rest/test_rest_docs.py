@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[3]
 COMMAND = re.compile(r"^ {4}(curl (?:.*\\\n)*.*)$", re.MULTILINE)
 FILES = {
     "report.pdf": b"%PDF-1.4 not one",
+    "lines.jsonl": b'{"cuetrail": 1}\n{"type": "node", "id": "rye", "text": "I like rye.", "at": 1}\n',
     "mem0.json": b'[{"id": "1", "memory": "I like rye.", "user_id": "ada"}]',
 }
 

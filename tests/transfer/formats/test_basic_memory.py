@@ -149,6 +149,32 @@ def test_notes_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert (tmp_path / "out/ideas/coffee.md").read_text(encoding="utf-8") == COFFEE
 
 
+def test_numbered_observations_and_those_with_a_tag_alone_are_observations(tmp_path: Path) -> None:
+    body = """## Observations
+1. [method] Pour at 80 degrees #brewing
+2) [tip] Warm the pot
+
+- Drink it fresh #habit
+
+- [ ] buy tea #todo
+- [[Cake]] first #sweet
+- plain without
+"""
+    text = f"---\ntitle: Tea\ntype: note\npermalink: tea\n---\n\n{body}"
+    found = nodes(list(basic_memory.load(project(tmp_path / "in", tea=text))))
+    assert {name: (node.props.get("category"), node.tags) for name, node in found.items() if "of" in node.props} == {
+        "Pour at 80 degrees #brewing": ("method", ("method", "brewing")),
+        "Warm the pot": ("tip", ("tip",)),
+        "Drink it fresh #habit": ("", ("habit",)),
+        "- [ ] buy tea #todo\n- [[Cake]] first #sweet\n- plain without": (None, ("todo", "sweet")),
+    }
+    basic_memory.dump(basic_memory.load(tmp_path / "in"), tmp_path / "out")
+    out = (tmp_path / "out/tea.md").read_text(encoding="utf-8")
+    for line in ("1. [method] Pour at 80 degrees #brewing", "2) [tip] Warm the pot", "- Drink it fresh #habit"):
+        assert f"\n{line}\n" in out
+    assert nodes(list(basic_memory.load(tmp_path / "out"))).keys() == found.keys()
+
+
 def test_long_paragraphs_are_cut_at_sentences_and_joined_again(tmp_path: Path) -> None:
     body = "---\ntitle: Long\ntype: note\n---\n\n" + " ".join(f"Sentence number {n} is here." for n in range(90)) + "\n"
     records = list(basic_memory.load(project(tmp_path / "in", long=body)))

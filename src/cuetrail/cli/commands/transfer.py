@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import sys
 import tempfile
@@ -17,16 +18,17 @@ from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
 from cuetrail.cli.exit_codes import interruptible
 from cuetrail.cli.options import choice
-from cuetrail.cli.output import count_of
+from cuetrail.cli.output import count_of, listed_counts
 from cuetrail.errors import InputError
+from cuetrail.files import replacing
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
     from cuetrail.mirror import MirrorReport
-    from cuetrail.transfer.import_file import ImportReport
+    from cuetrail.transfer.import_file import ImportReport, OnLine
 
 FORMATS = ("cuetrail", "mcp-memory", "mem0", "basic-memory")
-IMPORTS = (*FORMATS, "obsidian", "chatgpt", "claude")
+IMPORTS = (*FORMATS, "cozodb", "obsidian", "logseq", "notion", "roam", "org", "chatgpt", "claude")
 
 
 @verb(
@@ -67,31 +69,62 @@ def _to_stdout(memory: Memory, format: str, vectors: bool) -> None:
 
 
 @verb(
-    "cuetrail import memory.jsonl",
+    "cuetrail import chatgpt-export.zip --dry-run",
     "cuetrail import memories.json --format mem0",
     "ssh ship cuetrail export - | cuetrail import -",
 )
 @click.argument("path", type=click.Path(exists=True, allow_dash=True))
 @choice("--format", values=IMPORTS, help="The format. [default: detected]")
+@click.option("--dry-run", is_flag=True, help="Count what would come in, and write nothing.")
+@click.option(
+    "--report", metavar="FILE", help="Write what became of each line of an export of cuetrail, as JSON lines."
+)
 @click.pass_context
-def import_(ctx: click.Context, run: Run, path: str, format: str | None) -> None:
+def import_(ctx: click.Context, run: Run, path: str, format: str | None, dry_run: bool, report: str | None) -> None:
     """Import an export of cuetrail or of another system.
 
-    A PATH of - is standard input; a file may be compressed with gzip. The summary counts new, changed and known
-    records. Forgotten texts stay forgotten. The exit code is 1 if some records could not be imported.
+    A PATH of - is standard input. A file may be compressed with gzip, and exports of apps may be zip archives as they
+    are downloaded. The summary counts new, changed and known records, what was read and what was left out. Forgotten
+    texts stay forgotten. The exit code is 1 if some records could not be imported. The formats are in docs/import.md.
     """
     from cuetrail.cli.commands.write import STOPPED
-    from cuetrail.transfer.formats.registry import INGESTED, recognise
+    from cuetrail.transfer.formats.registry import INGESTED
+    from cuetrail.transfer.import_file import format_of
 
     with interruptible(f"stopped: {STOPPED}"), _local_file(path) as file:
         # Checked before a new memory is created.
-        if recognise(Path(file).expanduser(), format) in INGESTED and path == "-":
+        if format_of(Path(file).expanduser(), format) in INGESTED and path == "-":
             raise InputError("chats and notes are followed in their own files: give their path instead of -")
-        with run.open(vectors=True, new=True) as memory, output.progress(run.quiet) as step:
-            report = memory.import_(file, format=format, progress=step)
-    run.summary(asdict(report), _import_summary(report))
-    run.remarks(report.notices, report.errors)
-    ctx.exit(1 if report.errors else 0)
+        with _opened(run, dry_run) as memory, output.progress(run.quiet) as step, _line_log(report) as on_line:
+            found = memory.import_(file, format=format, dry_run=dry_run, on_line=on_line, progress=step)
+    run.summary(asdict(found), _import_summary(found))
+    run.remarks(found.notices, found.errors)
+    ctx.exit(1 if found.errors else 0)
+
+
+@contextlib.contextmanager
+def _opened(run: Run, dry_run: bool) -> Iterator[Memory]:
+    """Opens the memory. For a dry run without one, opens an empty memory that is deleted afterwards."""
+    if not dry_run or run.has_memory():
+        with run.open(vectors=not dry_run, new=not dry_run) as memory:
+            yield memory
+        return
+    from cuetrail.memory import Memory
+
+    with tempfile.TemporaryDirectory() as folder, Memory(folder, scope=run.settings().scope, embedder=None) as empty:
+        yield empty
+
+
+@contextlib.contextmanager
+def _line_log(path: str | None) -> Iterator[OnLine | None]:
+    """Yields a function that writes the report of a line to the file (- is standard output); None without a file."""
+    if path is None:
+        yield None
+    elif path == "-":
+        yield lambda line: output.say(json.dumps(asdict(line), ensure_ascii=False))
+    else:
+        with replacing(Path(path).expanduser()) as file:
+            yield lambda line: file.write(f"{json.dumps(asdict(line), ensure_ascii=False)}\n".encode())
 
 
 @contextlib.contextmanager
@@ -116,7 +149,14 @@ def _import_summary(report: ImportReport) -> str:
     counts += [("forgotten earlier and left out", report.forgotten), ("without forgotten sentences", report.cut)]
     counts += [("failed", len(report.errors))]
     parts = [f"{number:,} {label}" for label, number in counts if number]
-    return f"{records} read: {', '.join(parts) or 'nothing new'}"
+    first = f"dry run, nothing was written: {records}" if report.dry_run else f"{records} read"
+    lines = [f"{first}: {', '.join(parts) or 'nothing new'}"]
+    lines += [
+        f"{title}: {listed_counts(some)}"
+        for title, some in (("found", report.read), ("left out", report.skipped))
+        if some
+    ]
+    return "\n".join(lines)
 
 
 # --- mirrors

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
 from cuetrail.cli.exit_codes import INTERRUPTED, interruptible
 from cuetrail.cli.options import byte_size, choice, find_node, properties, several, start_time
-from cuetrail.cli.output import count_of, first_of
+from cuetrail.cli.output import count_of, first_of, listed_counts
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import FileError, IngestReport, node_dict
 
@@ -134,7 +135,11 @@ def edit(run: Run, /, id: str, **options: Any) -> None:
 @click.option("--max-size", metavar="SIZE", callback=byte_size, help="Skip larger files. [default: 64MB]")
 @provenance_option
 @click.option("--follow-links", is_flag=True, help="Also read links that lead out of the folder.")
-@click.option("--format", metavar="FORMAT", help="For - only: code, html, json, markdown or text. [default: detected]")
+@click.option(
+    "--format",
+    metavar="FORMAT",
+    help="For - only: canvas, code, html, json, markdown, org or text. [default: detected]",
+)
 @click.option("--source", metavar="NAME", help="For - only: its name; the same name again replaces it.")
 @click.pass_context
 def ingest(
@@ -208,14 +213,17 @@ def ingest_all(
 
 
 def _add_reports(a: IngestReport, b: IngestReport) -> IngestReport:
-    return replace(a, **{field.name: getattr(a, field.name) + getattr(b, field.name) for field in fields(a)})
+    names = [field.name for field in fields(a) if field.name not in ("read", "skipped")]
+    read, skipped = Counter(a.read) + Counter(b.read), Counter(a.skipped) + Counter(b.skipped)
+    return replace(a, **{name: getattr(a, name) + getattr(b, name) for name in names}, read=read, skipped=skipped)
 
 
 def print_report(run: Run, report: IngestReport) -> None:
     """Prints the summary of an ingest, and what it could not read."""
     run.summary(asdict(report), ingest_summary(report))
     left_out = (f"left out what was forgotten: {first_of(report.left_out)}",) if report.left_out else ()
-    run.remarks((*report.notices, *left_out), report.errors)
+    skipped = (f"left out as no memories: {listed_counts(report.skipped)}",) if report.skipped else ()
+    run.remarks((*report.notices, *left_out, *skipped), report.errors)
 
 
 def ingest_summary(report: IngestReport) -> str:

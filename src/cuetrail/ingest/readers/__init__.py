@@ -15,17 +15,33 @@ from pathlib import Path, PurePath
 from cuetrail.errors import InputError, ReadError
 from cuetrail.files import read_at_most
 from cuetrail.ingest.document import Document
-from cuetrail.ingest.readers import chat, code, html, markdown, pdf, plain
+from cuetrail.ingest.readers import (
+    canvas,
+    chat,
+    chat_exports,
+    code,
+    foreign,
+    html,
+    logseq,
+    markdown,
+    notion,
+    org,
+    pdf,
+    plain,
+)
+from cuetrail.ingest.readers.app_folders import NOWHERE, Place
 from cuetrail.text.normalise import clean
 
 __all__ = ["FORMATS", "MAX_BYTES", "decode", "load", "read", "read_string", "supported"]
 
 MAX_BYTES = 64 * 2**20
-FORMATS = ("code", "html", "json", "markdown", "pdf", "text")
+FORMATS = ("canvas", "code", "html", "json", "markdown", "org", "pdf", "text")
 
 _SUFFIXES = {
     **dict.fromkeys(("md", "markdown", "mdx"), "markdown"),
-    **dict.fromkeys(("txt", "text", "rst", "org"), "text"),
+    **dict.fromkeys(("txt", "text", "rst"), "text"),
+    "org": "org",
+    "canvas": "canvas",
     **dict.fromkeys(("html", "htm", "xhtml"), "html"),
     **dict.fromkeys(("json", "jsonl", "ndjson"), "json"),
     "pdf": "pdf",
@@ -52,8 +68,9 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
 
 
 def supported(path: PurePath) -> bool:
-    """True if the suffix of a file is that of a known format."""
-    return _suffix(path.name) in _SUFFIXES
+    """True if the suffix of a file is that of a known format. Tables (.csv) are read if they are Notion's databases."""
+    suffix = _suffix(path.name)
+    return suffix in _SUFFIXES or (suffix == "csv" and notion.is_page(path.name))
 
 
 def load(path: Path, source: str, max_bytes: int = MAX_BYTES) -> bytes:
@@ -76,37 +93,50 @@ def load(path: Path, source: str, max_bytes: int = MAX_BYTES) -> bytes:
     return data
 
 
-def read(data: bytes, source: str) -> list[Document]:
-    """Returns the documents in the bytes of a file: one, or one per chat. Raises ReadError."""
+def read(data: bytes, source: str, place: Place = NOWHERE) -> list[Document]:
+    """Returns the documents in the bytes of a file: one, or one per chat or page.
+
+    Raises ReadError; LeftOut for a file that is no memory, such as a template.
+    """
+    foreign.refuse_database(data, source)
     if data.startswith(b"%PDF-") or _suffix(source) == "pdf":
-        return _guarded("pdf", data, "", source)
-    return read_string(decode(data, source), source)
+        return _guarded("pdf", data, "", source, place)
+    return read_string(decode(data, source), source, place=place)
 
 
-def read_string(text: str, source: str, format: str | None = None) -> list[Document]:
+def read_string(text: str, source: str, format: str | None = None, place: Place = NOWHERE) -> list[Document]:
     """Returns the documents in a text. The default format is that of the source's suffix, else it is detected.
 
     Raises InputError for an unknown format, ReadError for a text that cannot be read in its format.
     """
     if format is not None and _NAMES.get(format.lower().lstrip(".")) in (None, "pdf"):
-        raise InputError(f"unknown text format {format!r}; use one of code, html, json, markdown, text")
+        raise InputError(f"unknown text format {format!r}; use one of canvas, code, html, json, markdown, org, text")
     text = clean(text)
     name = format.lower().lstrip(".") if format is not None else _suffix(source)
-    return _guarded(_NAMES.get(name) or detect_format(text), b"", text, source)
+    if format is None and name == "csv" and notion.is_page(source):
+        return _guarded("notion database", b"", text, source, place)
+    return _guarded(_NAMES.get(name) or detect_format(text), b"", text, source, place)
 
 
-def _guarded(kind: str, data: bytes, text: str, source: str) -> list[Document]:
+def _guarded(kind: str, data: bytes, text: str, source: str, place: Place) -> list[Document]:
     """Returns the documents that the reader of a format finds. Turns every error of a parser into a ReadError."""
+    chat_exports.refuse_by_name(source, place)
     try:
         match kind:
             case "pdf":
                 return [pdf.read(data, source)]
             case "json":
-                return chat.read(text, source)
+                return chat.read(text, source, place)
             case "html":
                 return [html.read(text, source)]
             case "markdown":
-                return [markdown.read(text, source)]
+                return [_note(text, source, place)]
+            case "canvas":
+                return [canvas.read(text, source)]
+            case "org":
+                return [org.read(text, source)]
+            case "notion database":
+                return [notion.read_database(text, source, place)]
             case "code":
                 return [code.read(text, source)]
             case _:
@@ -116,6 +146,15 @@ def _guarded(kind: str, data: bytes, text: str, source: str) -> list[Document]:
     except Exception as e:  # parsers may raise anything on a malformed file; the user needs its name
         detail = f"{type(e).__name__}: {e}" if str(e) else type(e).__name__
         raise ReadError(f"{source} could not be read as {kind} ({detail}). Save it again or convert it to text.") from e
+
+
+def _note(text: str, source: str, place: Place) -> Document:
+    """Returns a Markdown file as the app reads it that wrote it."""
+    if place.app == "logseq":
+        return logseq.read(text, source, place)
+    if notion.is_page(source):
+        return notion.finished(markdown.read(notion.prepared(text), source, place), text, source)
+    return markdown.read(text, source, place)
 
 
 def _suffix(name: str) -> str:

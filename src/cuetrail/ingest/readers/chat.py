@@ -1,21 +1,23 @@
 """Reads chats in JSON and JSONL: role/content lists, `messages` objects, and the exports of ChatGPT and Claude.
 
-Each of these shapes is first turned into `Turn`s, then into documents.
+Each of these shapes is first turned into `Turn`s, then into documents. JSON of another kind goes to its own reader.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cuetrail.errors import ReadError
 from cuetrail.ingest import split
-from cuetrail.ingest.document import Document, Part, aliases, stem
+from cuetrail.ingest.document import Document, LeftOut, Part, aliases, stem
 from cuetrail.ingest.passages import compose
-from cuetrail.ingest.readers import plain
+from cuetrail.ingest.readers import chat_exports, foreign, plain, roam
+from cuetrail.ingest.readers.app_folders import NOWHERE, Place
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 from cuetrail.text.prose import split_sentences
@@ -29,8 +31,6 @@ _TIME_KEYS = ("created_at", "create_time", "timestamp", "time", "date", "ts", "a
 _TITLE_KEYS = ("title", "name", "subject")
 _ID_KEYS = ("id", "uuid", "conversation_id", "session_id")
 _LIST_KEYS = ("messages", "chat_messages", "conversations", "conversation", "turns")
-# Content that the model keeps to itself; the user never saw it.
-_HIDDEN = frozenset({"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", "thinking"})
 _SPACE = re.compile(r"\s+")
 # A longer question says enough by itself.
 _LONGEST_QUESTION = 200
@@ -38,11 +38,12 @@ _LONGEST_QUESTION = 200
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message: speaker, text, and time if known."""
+    """One message: speaker, text, and time if known. The text of an attached file has its name, and no speaker."""
 
     speaker: str
     text: str
     at: int | None
+    attachment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +54,27 @@ class Chat:
     title: str
     at: int | None
     turns: tuple[Turn, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
-def read(text: str, source: str) -> list[Document]:
-    """Returns one document of kind `chat` per conversation. JSON of any other shape becomes one document of text blobs.
+def read(text: str, source: str, place: Place = NOWHERE) -> list[Document]:
+    """Returns one document of kind `chat` per conversation, or one per page of a Roam graph.
 
-    Raises ReadError for empty JSON.
+    JSON of an unknown shape becomes one document of text blobs. Raises ReadError for empty JSON and for the export of
+    a known product that is not read here, LeftOut for account data and the like.
     """
     value, skipped = _load(text)
     if (value is None and not text.strip()) or value in ([], {}, ""):
         raise ReadError(f"{source} is empty JSON. Export the chat again, or leave the file out.")
+    if roam.is_graph(value):
+        return roam.read(value, source)
     chats = _chats(value)
     if not chats:
+        if others := chat_exports.other_documents(value, source):
+            return others
+        foreign.refuse(value, source)
+        if place.app == "chats":
+            raise LeftOut(source, chat_exports.OTHER_FILES)
         return [plain.read(text, source, prose=False)]
     return _documents(chats, source, {"skipped_lines": skipped} if skipped else {})
 
@@ -98,9 +108,10 @@ def _chats(value: Any) -> list[Chat]:
         return [chat] if chat else []
     if not isinstance(value, list):
         return []
-    turns = [_turn(item) for item in value]
+    left_out = Counter[str]()
+    turns = [_turns(item, left_out) for item in value]
     if any(turns) and all(turn or _is_silent(item) for turn, item in zip(turns, value, strict=True)):
-        return [Chat("", "", None, tuple(turn for turn in turns if turn))]
+        return [Chat("", "", None, tuple(turn for some in turns for turn in some), left_out)]
     found = [_conversation(item) for item in value if isinstance(item, dict)]
     return [chat for chat in found if chat]
 
@@ -111,8 +122,9 @@ def _conversation(item: Mapping[str, Any]) -> Chat | None:
         messages: Iterable[Any] = _branch(mapping, item.get("current_node"))
     else:
         messages = next((item[key] for key in _LIST_KEYS if isinstance(item.get(key), list)), ())
-    turns = tuple(turn for message in messages if (turn := _turn(message)))
-    return Chat(_word(item, _ID_KEYS), _word(item, _TITLE_KEYS), _time(item), turns) if turns else None
+    left_out = Counter[str]()
+    turns = tuple(turn for message in messages for turn in _turns(message, left_out))
+    return Chat(_word(item, _ID_KEYS), _word(item, _TITLE_KEYS), _time(item), turns, left_out) if turns else None
 
 
 def _branch(mapping: Mapping[str, Any], current: Any) -> list[Any]:
@@ -135,25 +147,34 @@ def _node_time(node: Mapping[str, Any]) -> int:
     return (_time(message) or 0) if isinstance(message, dict) else 0
 
 
-def _turn(message: Any) -> Turn | None:
-    """Returns a message as a turn; None if it is hidden, is not an object, or has no speaker or no text."""
-    if not isinstance(message, dict) or _is_hidden(message):
-        return None
+def _turns(message: Any, left_out: Counter[str]) -> list[Turn]:
+    """Returns a message as a turn, after the texts of the files attached to it; [] if it is hidden, is not an object,
+    or has no speaker. Counts in `left_out` what is left out.
+    """
+    if not isinstance(message, dict):
+        return []
+    if reason := chat_exports.reason_to_hide(message):
+        left_out[reason] += 1
+        return []
+    chat_exports.count_blocks(message, left_out)
+    turn = _turn(message, left_out)
+    files = [Turn("", text, _time(message), name) for name, text in chat_exports.attached(message, left_out)]
+    return [*files, turn] if turn is not None else files
+
+
+def _turn(message: Mapping[str, Any], left_out: Counter[str]) -> Turn | None:
+    """Returns a message as a turn; None if it has no speaker or no text."""
     speaker = next((name for key in _SPEAKER_KEYS if (name := _name(message.get(key)))), "")
     if speaker.casefold() in _PERSON:
         speaker = next((name for key in _NAME_KEYS if (name := _name(message.get(key)))), speaker)
     text = next((text for key in _CONTENT_KEYS if (text := _content(message.get(key)))), "")
+    text = chat_exports.without_citations(text, left_out).strip()
     return Turn(speaker, text, _time(message)) if speaker and text else None
 
 
 def _is_silent(message: Any) -> bool:
     """True for a JSON object that names a speaker. It counts as a message even without text, such as a tool call."""
     return isinstance(message, dict) and any(_name(message.get(key)) for key in ("role", "sender", "speaker", "author"))
-
-
-def _is_hidden(message: Mapping[str, Any]) -> bool:
-    metadata = message.get("metadata")
-    return isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation") is True
 
 
 def _name(value: Any) -> str:
@@ -170,7 +191,11 @@ def _content(value: Any) -> str:
         return "\n\n".join(
             text for block in value[:10_000] if not isinstance(block, list) and (text := _content(block))
         )
-    if not isinstance(value, dict) or value.get("content_type") in _HIDDEN or value.get("type") in _HIDDEN:
+    if (
+        not isinstance(value, dict)
+        or value.get("content_type") in chat_exports.HIDDEN
+        or value.get("type") in chat_exports.HIDDEN
+    ):
         return ""
     inner = value.get("parts") or value.get("text") or value.get("result")
     return _content(inner) if isinstance(inner, (str, list)) else ""
@@ -206,6 +231,8 @@ def _documents(chats: list[Chat], source: str, props: Mapping[str, Any]) -> list
             aliases=aliases(source, title) if alone else (),
             at=document_dates.from_name(stem(source)) if chat.at is None else chat.at,
             props=props,
+            read={"conversations": 1, "messages": sum(not turn.attachment for turn in chat.turns)},
+            left_out={name: count for name, count in chat.left_out.items() if count},
         )
         documents.append(compose(document, _parts(chat.turns)))
     return documents
@@ -216,7 +243,7 @@ def _parts(turns: Sequence[Turn]) -> list[Part]:
     parts: list[Part] = []
     question: Turn | None = None
     for number, (turn, following) in enumerate(zip(turns, [*turns[1:], None], strict=True), 1):
-        if question is None and following and _is_question(turn) and turn.speaker != following.speaker:
+        if question is None and following and turn.speaker and _is_question(turn) and turn.speaker != following.speaker:
             question = turn
             continue
         first, *rest = _split(turn, number)
@@ -237,10 +264,14 @@ def _is_question(turn: Turn) -> bool:
 
 def _split(turn: Turn, number: int) -> list[Part]:
     """Returns a short turn as one part, a long one as its blocks."""
-    part = Part(turn.text, apart=True, at=turn.at, speaker=turn.speaker, props={"turn": number})
-    if len(turn.text) <= split.PROSE:
+    part = Part(turn.text, apart=True, at=turn.at, speaker=turn.speaker or None, props={"turn": number})
+    if turn.attachment:
+        part = replace(
+            part, text=f"{turn.attachment}:\n{turn.text}", props={**part.props, "attachment": turn.attachment}
+        )
+    if len(part.text) <= split.PROSE:
         return [part]
-    blocks = [block for block in split.markdown(turn.text) if block.kind != "rule"]
+    blocks = [block for block in split.markdown(part.text) if block.kind != "rule"]
     return [
         replace(part, text=block.text, prose=block.kind != "code", apart=not i, joint=block.joint)
         for i, block in enumerate(blocks)

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cuetrail.extract.links_and_tags import find_links, find_tags
+from cuetrail.extract.links_and_tags import find_block_links, find_links, find_tags
 from cuetrail.ingest import split
-from cuetrail.ingest.document import Document, Part, aliases, stem
+from cuetrail.ingest.document import Document, LeftOut, Part, aliases, stem
 from cuetrail.ingest.passages import compose
+from cuetrail.ingest.readers.app_folders import NOWHERE, Place
 from cuetrail.ingest.readers.structure import only_links, without_comments, without_markup
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
@@ -20,15 +21,24 @@ _CALLOUT = re.compile(r"[ \t]*>[ \t]*\[!([\w\-]{1,40})")
 _MARKED = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)|[*`]+|(?<!\w)_+|_+(?!\w)")
 _FRONTMATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _NULLS = frozenset({"", "null", "~", "none"})
+# The mark of a block of Obsidian, at the end of a line.
+_ANCHOR = re.compile(r"(?:(?<=\s)|^)\^([\w-]{1,60})[ \t]*$", re.MULTILINE)
 # Longer frontmatter is data, not metadata of a note, and is not parsed.
 _MAX_CHARS = 64 * 1024
 _MAX_DEPTH = 40
 
 
-def read(text: str, source: str) -> Document:
-    """Returns a Markdown text as one document of kind `note`, with the fields of its frontmatter."""
+def read(text: str, source: str, place: Place = NOWHERE) -> Document:
+    """Returns a Markdown text as one document of kind `note`, with the fields of its frontmatter.
+
+    Raises LeftOut for a drawing of Excalidraw and for a template of a vault.
+    """
     head, matter, body = split_front_matter(text)
-    parts = _parts(body)
+    if "excalidraw-plugin" in matter or source.lower().endswith(".excalidraw.md"):
+        raise LeftOut(source, "drawings")
+    if place.is_template(text):
+        raise LeftOut(source, "templates")
+    parts, comments = _parts(body, stem(source), place.app == "obsidian")
     heading = next((str(part.props["heading"]) for part in parts if part.level == 1), "")
     is_title = _begins_with_heading(parts)
     title = _text_of(matter.get("title")) or (heading if is_title else "") or stem(source)
@@ -44,13 +54,17 @@ def read(text: str, source: str) -> Document:
         known_as=() if is_title or not heading else (heading,),
         at=next((at for at in stated if at is not None), document_dates.from_name(stem(source))),
         props=_other_fields(matter),
+        read={"notes": 1},
+        left_out={"comments": comments} if comments else {},
     )
     return compose(document, parts)
 
 
-def _parts(body: str) -> list[Part]:
-    """Returns the blocks of a note, and its structure: headings, comments, embeds, lists of links."""
-    text, comments = without_comments(body)
+def _parts(body: str, name: str, in_vault: bool) -> tuple[list[Part], int]:
+    """Returns the blocks of a note, and its structure: headings, comments, embeds, lists of links; and how many
+    comments there are. `name` is that of the file, by which links to its blocks begin.
+    """
+    text, comments = without_comments(body, in_vault)
     parts: list[Part] = []
     # The text before a block in its section, and whether a rule separates the two.
     before, apart, opening = "", False, ""
@@ -72,9 +86,10 @@ def _parts(body: str) -> list[Part]:
             # A sentence that ends in a colon introduces the links below it: they are text with it.
             structure = not before.endswith(":") and only_links(words)
             if words.strip():
-                parts.append(replace(_prose(words), structure=structure, apart=apart, joint=block.joint))
+                prose = _prose(words, name)
+                parts.append(replace(prose, structure=structure, apart=apart, joint=block.joint))
                 before, apart = words.rstrip(), apart and structure
-    return [*parts, *_hidden(comments)]
+    return [*parts, *_hidden(comments)], len(comments)
 
 
 def _fenced(block: split.MarkdownBlock, opening: str) -> str:
@@ -87,15 +102,19 @@ def _fenced(block: split.MarkdownBlock, opening: str) -> str:
     return text if is_closed else f"{text}\n{opening[: len(opening) - len(opening.lstrip())]}{fence}"
 
 
-def _prose(words: str) -> Part:
+def _prose(words: str, name: str) -> Part:
+    """Returns a block of text. The marks `^id` at the ends of its lines, by which others link to it, become aliases."""
     callout = _CALLOUT.match(words)
-    return Part(words, props={"callout": callout[1].lower()} if callout else {})
+    props = {"callout": callout[1].lower()} if callout else {}
+    anchors = tuple(f"{name}#^{id_}" for id_ in _ANCHOR.findall(words)) if "^" in words else ()
+    text = _ANCHOR.sub("", words).rstrip() if anchors else words
+    return Part(text, props=props, links=find_block_links(words, name), aliases=anchors)
 
 
 def _hidden(lines: Sequence[str]) -> list[Part]:
     """Returns one part without text that has the links and tags of these lines; [] if they have none."""
     text = "\n".join(lines)
-    links, tags = find_links(text), find_tags(text)
+    links, tags = (*find_links(text), *find_block_links(text)), find_tags(text)
     return [Part("", structure=True, links=links, tags=tags)] if links or tags else []
 
 
@@ -163,7 +182,7 @@ def _listed(matter: Mapping[str, Any], separators: str, *keys: str) -> tuple[str
 
 def _other_fields(matter: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the remaining fields that are texts or lists of texts. Nested fields are left out: they may be huge."""
-    known = {"title", "aliases", "alias", "tags", "tag", "buckets", "bucket", "categories", "category"}
+    known = {"kanban-plugin", "title", "aliases", "alias", "tags", "tag", "buckets", "bucket", "categories", "category"}
     props: dict[str, Any] = {}
     for key, value in matter.items():
         if key in known:

@@ -34,11 +34,14 @@ _WORD = re.compile(r"[^\W_]+")
 _TELLING_WORDS = 4
 
 
-def without_comments(text: str) -> tuple[str, list[str]]:
-    """Returns the text without comments and template scripts, and a list of those. Code stays as it is."""
+def without_comments(text: str, paired: bool = False) -> tuple[str, list[str]]:
+    """Returns the text without comments and template scripts, and a list of those. Code stays as it is.
+
+    With `paired`, as in a vault of Obsidian, two `%%` enclose a comment wherever they stand.
+    """
     if "%%" not in text and "<!--" not in text and "<%" not in text:
         return text, []
-    spans = sorted(_comment_spans(without_code(text)))
+    spans = sorted(_comment_spans(without_code(text), paired))
     kept: list[str] = []
     comments: list[str] = []
     at = 0
@@ -53,7 +56,7 @@ def without_comments(text: str) -> tuple[str, list[str]]:
     return "\n".join(rest), comments
 
 
-def _comment_spans(text: str) -> Iterator[tuple[int, int]]:
+def _comment_spans(text: str, paired: bool) -> Iterator[tuple[int, int]]:
     for opening, closing in _COMMENTS:
         start = text.find(opening)
         while start >= 0:
@@ -64,7 +67,7 @@ def _comment_spans(text: str) -> Iterator[tuple[int, int]]:
             line = text[text.rfind("\n", 0, start) + 1 : start]
             alone = not line.strip() and not text[end : text.find("\n", end) if "\n" in text[end:] else None].strip()
             inline = opening == "%%" and "\n" not in text[start:end] and (not line or line[-1].isspace())
-            if opening == "<!--" or alone or inline:
+            if opening == "<!--" or alone or inline or (paired and opening == "%%"):
                 yield start, end
             else:
                 end = start + len(opening)

@@ -5,19 +5,20 @@ No request names a path on the server's disk.
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import FileResponse
+from starlette.responses import FileResponse, Response
 from starlette.types import ASGIApp
 
-from cuetrail.errors import CuetrailError
+from cuetrail.errors import CuetrailError, InputError
 from cuetrail.model import Scope
 from cuetrail.serve.rest.auth import Access
 from cuetrail.serve.rest.problem_details import Problem
@@ -28,6 +29,7 @@ from cuetrail.serve.verbs import Job, verb_job
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
     from cuetrail.serve.rest.service import Service
+    from cuetrail.transfer.import_file import ImportReport, LineReport
 
 BINARY, JSON_LINES, TAR = "application/octet-stream", "application/x-ndjson", "application/x-tar"
 COMPRESSED_MAGIC = (b"\x1f\x8b", b"PK\x03\x04")
@@ -62,15 +64,40 @@ async def _import(service: Service, request: Request, scope: Scope | None) -> AS
     if data.startswith(COMPRESSED_MAGIC):
         # A small compressed file can expand to more than this machine holds.
         raise Problem(415, "send the file unpacked")
-    job = Job("import", partial(_import_bytes, data, arguments), (data, arguments), ("progress",))
-    return await service.respond_to_job(request, job, scope)
+    lines = arguments.pop("report", "summary") == "lines"
+    arguments["dry_run"] = arguments.get("dry_run") == "true"
+    job = Job("import", partial(_import_bytes, data, arguments, lines), (data, arguments, lines), ("progress",))
+    answer = await service.respond_to_job(request, job, scope)
+    return JsonLines(answer) if lines and isinstance(answer, Response) else answer
 
 
-def _import_bytes(data: bytes, arguments: dict[str, Any], memory: Memory, **options: Any) -> object:
+class JsonLines(Response):
+    """The answer of an import with a report of each line: JSON lines, the summary as the last one."""
+
+    media_type = JSON_LINES
+
+    def __init__(self, answer: Response) -> None:
+        report = json.loads(bytes(answer.body))
+        rows = [*report.pop("lines"), {"summary": report}]
+        super().__init__("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+
+
+def _import_bytes(data: bytes, arguments: dict[str, Any], lines: bool, memory: Memory, **options: Any) -> object:
+    told: list[LineReport] = []
+    report = _import_file(data, {**arguments, **({"on_line": told.append} if lines else {})}, memory, **options)
+    return {**asdict(report), "lines": [asdict(line) for line in told]} if lines else report
+
+
+def _import_file(data: bytes, arguments: dict[str, Any], memory: Memory, **options: Any) -> ImportReport:
     with tempfile.TemporaryDirectory(prefix="cuetrail-") as folder:
         path = Path(folder) / "import.jsonl"
         path.write_bytes(data)
+        # Imported here: a server answers its first request without the readers of files.
+        from cuetrail.transfer.formats.registry import INGESTED, recognise
+
         try:
+            if (found := recognise(path, arguments.get("format"))) in INGESTED:
+                raise InputError(f"the file is in the format {found}: send it to /v1/ingest?source=NAME")
             return memory.import_(path, **arguments, **options)
         except CuetrailError as error:
             # The client must not see paths of this machine.
@@ -116,8 +143,13 @@ _INGEST = Tool(
     {"source": {**_NAME, "description": "its name, such as notes/radio.md"}, "bucket": _NAME}, required=("source",),
 )  # fmt: skip
 _IMPORT = Tool(
-    "import", "Import", "Take in an export of cuetrail or of another system that is sent.", {"format": _FORMAT}
-)
+    "import", "Import", "Take in an export of cuetrail or of another system that is sent.",
+    {
+        "format": {"type": "string", "enum": ["cuetrail", "mcp-memory", "mem0", "cozodb"]},
+        "dry_run": {"type": "string", "enum": ["true", "false"], "description": "true: count, and write nothing"},
+        "report": {"type": "string", "enum": ["summary", "lines"], "description": "lines: one JSON line per line sent"},
+    },
+)  # fmt: skip
 _EXPORT = Tool(
     "export", "Export", "Everything this user owns, as a file.", {"format": _FORMAT, "vectors": {"type": "boolean"}}
 )

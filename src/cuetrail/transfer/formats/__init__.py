@@ -7,5 +7,5 @@ To add a system, write a module with `FORMAT`, `load` and `dump`, list it in `re
 - A node with `props["placeholder"]` was only named in the file. It must not replace an existing node.
 - A time of 0 means that the file states none.
 
-May import: errors, files, model, store, text.
+May import: errors, files, ingest.readers, model, store, text.
 """

@@ -53,11 +53,15 @@ from cuetrail.transfer.formats.text_files import cleaned, decode, read_bytes, re
 LONG = 800
 """A paragraph with more characters is cut into several items, at sentence ends."""
 
-_BULLET = re.compile(r"^([ \t]*)[-*+][ \t]+(.*)$")
+_BULLET = re.compile(r"^([ \t]*)([-*+]|\d{1,9}[.)])[ \t]+(.*)$")
+_DASH = re.compile(r"[ \t]*[-*+][ \t]+")
+_NUMBER = re.compile(r"\d{1,9}[.)]")
 _CATEGORY = re.compile(r"^\[([^\[\]()]+)\][ \t]+(.+)$")
 _CLOCK = re.compile(r"\d{1,3}:\d{2}(:\d{2})?([.,]\d{1,3})?([ \t]+-[ \t]+[\d:.,]+)?")
 _HEADING = re.compile(r"^#{1,6}[ \t]+\S")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
+# A task, a link, or the brackets of a category that is none.
+_NO_OBSERVATION = re.compile(r"\[")
 _CONTEXT = re.compile(r"\(([^()]+)\)$")
 _LINK = re.compile(r"\[\[([^\[\]]+)\]\]")
 _CODE = re.compile(r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)|`[^`\n]*`")
@@ -72,7 +76,8 @@ class NoteItem:
 
     `text` of an observation is all that follows its category, with tags and context. `under` are the headings before
     the item that have no text of their own; the text of a paragraph includes its headings. `glue` is the white space
-    between a piece of a long paragraph and the piece before it.
+    between a piece of a long paragraph and the piece before it. `mark` stands before an observation: "-", or its
+    number. An observation without a category has a #tag.
     """
 
     kind: Literal["prose", "observation", "relation"]
@@ -83,6 +88,7 @@ class NoteItem:
     context: str = ""
     under: tuple[str, ...] = ()
     glue: str | None = None
+    mark: str = "-"
 
 
 def parse_note(text: str) -> tuple[dict[str, Any], list[NoteItem], str | None]:
@@ -205,15 +211,17 @@ def _list_item(line: str, loose: bool) -> NoteItem | None:
     bullet = _BULLET.match(line)
     if not bullet:
         return None
-    content = bullet[2]
+    mark, content = bullet[2] if _NUMBER.fullmatch(bullet[2]) else "-", bullet[3]
     observed = _CATEGORY.match(content)
     if observed and is_category(observed[1]) and observed[2].strip():
-        return NoteItem("observation", observed[2], category=observed[1].strip())
+        return NoteItem("observation", observed[2], category=observed[1].strip(), mark=mark)
     before, _, rest = content.partition("[[")
     target, closed, after = (part.strip() for part in rest.partition("]]"))
     kind = _relation_type(before.strip(), loose)
-    if kind and target and closed and (not after or one_group(after)):
+    if kind and target and closed and (not after or one_group(after)) and mark == "-":
         return NoteItem("relation", type=kind, target=target, context=after[1:-1].strip())
+    if not _NO_OBSERVATION.match(content) and hashtags(content):
+        return NoteItem("observation", content, mark=mark)
     return None
 
 
@@ -249,7 +257,7 @@ def _continuation(lines: Sequence[str], at: int) -> list[str]:
     indent = _width(lines[at])
     more: list[str] = []
     for line in map(lines.__getitem__, range(at + 1, len(lines))):
-        if line and (line[0] not in " \t" or _BULLET.match(line)):
+        if line and (line[0] not in " \t" or _DASH.match(line)):
             break
         more.append(_ESCAPED.sub(r"\1\2", _dedent(line, indent + 2)))
     while more and not more[-1].strip():
@@ -319,7 +327,8 @@ def render_item(item: NoteItem) -> str:
         return f"- {kind} [[{item.target}]]" + (f" ({item.context})" if item.context else "")
     first, *more = item.text.split("\n")
     further = [_NEEDS_ESCAPE.sub(r"\1\\\2", line) for line in more]
-    return "\n".join([f"- [{item.category}] {first}", *(f"  {line}" if line else "" for line in further)])
+    category = f"[{item.category}] " if item.category else ""
+    return "\n".join([f"{item.mark} {category}{first}", *(f"  {line}" if line else "" for line in further)])
 
 
 # --- import and export
@@ -500,7 +509,7 @@ def _source(note: _Note) -> str:
 
 def _atom(note: _Note, item: NoteItem, seq: int, seen: Counter[tuple[str, ...]]) -> Node:
     key = (item.kind, item.category, item.text)
-    props: dict[str, Any] = {"of": note.id}
+    props: dict[str, Any] = {"of": note.id} | ({"mark": item.mark} if item.mark != "-" else {})
     props |= {"category": item.category} if item.kind == "observation" else {"prose": True}
     props |= {"context": item.context} if item.context else {}
     props |= {"under": list(item.under)} if item.under else {}
@@ -509,7 +518,8 @@ def _atom(note: _Note, item: NoteItem, seq: int, seen: Counter[tuple[str, ...]])
     at = to_ms(note.meta.get("created")) or to_ms(note.meta.get("date")) or 0
     return Node(
         digest(FORMAT, note.id, *key, str(seen[key] - 1)), text=item.text,
-        tag_details=make_tags([item.category, *hashtags(item.text)]), buckets=_buckets(note), source=_source(note),
+        tag_details=make_tags([*([item.category] if item.category else []), *hashtags(item.text)]),
+        buckets=_buckets(note), source=_source(note),
         seq=seq, at=at, props=props, created=at, updated=at,
     )  # fmt: skip
 
@@ -590,7 +600,11 @@ def _part_item(part: Node) -> NoteItem:
     new = "".join(f" #{t.name}" for t in part.tag_details if t.origin == "user" and t.name not in known)
     tail = f" ({part.props['context']})" if part.props.get("context") else ""
     text = item.text.removesuffix(tail) + new + tail if tail and item.text.endswith(tail) else item.text + new
-    return NoteItem("observation", text, item.category, under=under)
+    mark = str(part.props.get("mark", "-"))
+    bare = part.props.get("category") == "" and not _NO_OBSERVATION.match(text) and bool(hashtags(text.split("\n")[0]))
+    return NoteItem(
+        "observation", text, "" if bare else item.category, under=under, mark=mark if _NUMBER.fullmatch(mark) else "-"
+    )
 
 
 def _observation(category: str, text: str) -> NoteItem:

@@ -1,13 +1,17 @@
-"""Packed files of an import: gzip files are unpacked, zip archives and files that unpack to far too much refused."""
+"""Packed files of an import: gzip files and zip archives are unpacked; what unpacks to far too much is refused."""
 
 from __future__ import annotations
 
 import contextlib
 import gzip
+import os
 import tempfile
+import zipfile
 import zlib
-from collections.abc import Iterator
-from pathlib import Path
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
 
 from cuetrail.errors import ReadError
 from cuetrail.files import CHUNK_BYTES
@@ -16,7 +20,8 @@ from cuetrail.transfer.formats.text_files import MOST_BYTES
 HEAD_BYTES = 1 << 16
 
 
-_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_GZIP, _ZIP, _SQLITE = b"\x1f\x8b", b"PK\x03\x04", b"SQLite format 3\x00"
+_OFFICE = frozenset({".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar", ".whl"})
 
 
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
@@ -39,13 +44,28 @@ def read_head(path: Path) -> bytes:
     return data
 
 
-def refuse_archives(path: Path) -> None:
-    """Raises ReadError for a zip archive, which must be unpacked first, and for a damaged gzip file."""
+def is_zip(path: Path) -> bool:
+    """True for a zip archive that is no document of an office program."""
+    return path.is_file() and _start(path) == _ZIP and path.suffix.lower() not in _OFFICE
+
+
+def _start(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(len(_ZIP))
+
+
+def refuse_others(path: Path) -> None:
+    """Raises ReadError for what cannot be imported: a database, a document of an office program, damaged gzip files."""
     if path.is_file():
         with path.open("rb") as file:
-            start = file.read(len(_ZIP))
-        if start == _ZIP:
-            raise ReadError(f"{path} is a zip archive. Unzip it, and import the file or folder that was in it.")
+            start = file.read(len(_SQLITE))
+        if start == _SQLITE:
+            raise ReadError(
+                f"{path} is a database of SQLite. Export its content from the app that wrote it, as JSON or Markdown. "
+                "A memory of cuetrail is copied with `cuetrail copy`."
+            )
+        if start.startswith(_ZIP) and path.suffix.lower() in _OFFICE:
+            raise ReadError(f"{path} is a document of an office program. Save it as PDF or HTML, and ingest that.")
         if start.startswith(_GZIP):
             try:
                 with gzip.open(path) as packed:
@@ -77,6 +97,120 @@ def unpacked(path: Path) -> Iterator[Path]:
         except _DAMAGED as error:
             raise _damaged(path, error) from error
         yield plain
+
+
+# --- zip archives
+
+MOST_MEMBERS = 200_000
+"""The most files of an archive."""
+_MOST_NESTED = 3
+_SETTINGS = (".obsidian/", "logseq/config.edn")
+_SKIPPED = ("__MACOSX", ".git", ".trash", "node_modules")
+
+
+@contextlib.contextmanager
+def unzipped(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[Path, Counter[str]]]:
+    """Yields a temporary folder with the files of an archive whose names are wanted, and counts the others by type.
+
+    Archives inside it are unpacked in place, three levels deep. The settings of Obsidian and Logseq are always kept.
+    Raises ReadError for an archive that is damaged, encrypted, has too many files, or unpacks to far too much.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        others = Counter[str]()
+        budget = _Budget(path, max(_ALWAYS_BYTES, _MOST_TIMES * path.stat().st_size))
+        _unzip(path, Path(folder), wanted, budget, others, 0)
+        yield _only_folder(Path(folder)), others
+
+
+class _Budget:
+    """How many bytes and files an archive may still unpack to. Archives inside it share its budget."""
+
+    def __init__(self, path: Path, most_bytes: int) -> None:
+        self._path, self._bytes, self._members = path, most_bytes, MOST_MEMBERS
+
+    def spend(self, size: int, members: int = 0) -> None:
+        """Raises ReadError if the budget is used up."""
+        self._bytes -= size
+        self._members -= members
+        if self._bytes < 0:
+            raise ReadError(
+                f"{self._path} unpacks to more than {_MOST_TIMES} times its size. If it is an export, unpack it with "
+                "unzip and import the folder."
+            )
+        if self._members < 0:
+            raise ReadError(f"{self._path} has more than {MOST_MEMBERS} files. Unzip it and import parts of it.")
+
+
+def _unzip(
+    path: Path, folder: Path, wanted: Callable[[str], bool], budget: _Budget, others: Counter[str], depth: int
+) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            budget.spend(0, len(members))
+            for member in members:
+                name = _safe_name(member)
+                if name is None:
+                    continue
+                if name.lower().endswith(".zip"):
+                    _unzip_inner(archive, member, folder / PurePosixPath(name).parent, wanted, budget, others, depth)
+                elif wanted(name) or any(mark in f"/{name}" for mark in _SETTINGS):
+                    _extract(archive, member, folder / name, budget)
+                else:
+                    others[f"{PurePosixPath(name).suffix.lower() or 'other'} files"] += 1
+    except _ZIP_DAMAGED as error:
+        raise ReadError(f"{path.name} is a zip archive and damaged ({error}). Download or make it again.") from error
+    except RuntimeError as error:
+        raise ReadError(f"{path.name} is encrypted. Unzip it with its password, and import the folder.") from error
+
+
+_ZIP_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError)
+
+
+def _safe_name(member: zipfile.ZipInfo) -> str | None:
+    """Returns the path of a file below the archive's folder; None for folders, links, and paths that lead out of it."""
+    parts = [part for part in member.filename.replace("\\", "/").split("/") if part not in ("", ".")]
+    is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
+    if member.is_dir() or is_link or not parts or ".." in parts or parts[0].endswith(":") or "\x00" in member.filename:
+        return None
+    return None if any(part in _SKIPPED for part in parts) else "/".join(part[:200] for part in parts)
+
+
+def _unzip_inner(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, wanted: Callable[[str], bool], budget: _Budget,
+    others: Counter[str], depth: int,
+) -> None:  # fmt: skip
+    if depth + 1 >= _MOST_NESTED:
+        others["archives inside archives"] += 1
+        return
+    with tempfile.TemporaryDirectory() as own:
+        inner = Path(own) / PurePosixPath(member.filename).name
+        _extract(archive, member, inner, budget)
+        _unzip(inner, folder, wanted, budget, others, depth + 1)
+
+
+def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, budget: _Budget) -> None:
+    """Writes one file, with its time. What counts is what it really unpacks to, not the size that it states."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(member) as packed, path.open("wb") as file:
+            while piece := packed.read(CHUNK_BYTES):
+                budget.spend(len(piece))
+                file.write(piece)
+        stamp = datetime(*member.date_time, tzinfo=UTC).timestamp()
+        os.utime(path, (stamp, stamp))
+    except (OSError, ValueError) as error:
+        if not isinstance(error, zipfile.BadZipFile) and not path.exists():
+            raise ReadError(f"{member.filename} cannot be unpacked ({error}). Unzip the archive by hand.") from error
+
+
+def _only_folder(folder: Path) -> Path:
+    """Returns the folder inside if an archive has nothing but one folder, again and again."""
+    while True:
+        inside = list(folder.iterdir())
+        if len(inside) != 1 or not inside[0].is_dir() or inside[0].name.startswith("."):
+            return folder
+        folder = inside[0]
 
 
 def _damaged(path: Path, error: Exception) -> ReadError:

@@ -289,15 +289,12 @@ def test_the_dialog_of_forgetting_shows_what_other_memories_lose(page: Page, mem
         assert left.text == stays
 
 
-@pytest.mark.parametrize(
-    "place",
-    ["#/search?q=malicious+antenna&recipe=energy", "#/node/evil", "#/timeline?until=2025-03-04&kind=any", "#/browse"],
-)
+@pytest.mark.parametrize("place", SHOWN)
 def test_a_script_in_a_note_is_a_few_letters(page: Page, place: str) -> None:
     page.goto(f"/{place}")
-    page.get_by_text("onerror" if place != "#/browse" else "<b>x</b>").first.wait_for()
-    assert page.title() != "owned"
-    assert page.locator("main img, main script, main b:text-is('x')").count() == 0
+    for field in SHOWN[place]:
+        page.locator("main").get_by_text(f"ran('{field}')").first.wait_for()
+    assert page.locator("main :is(img, script, iframe, object, embed)").count() == 0
     assert page.locator("a[href^='javascript']").count() == 0
 
 

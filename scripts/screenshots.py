@@ -39,8 +39,25 @@ def fill(folder: Path) -> None:
 
 
 def _why(page: Page) -> None:
-    page.locator(".walkers [data-why]").first.click()
+    page.locator(".related [data-why]").first.click()
     page.wait_for_timeout(500)
+
+
+def _facts(page: Page) -> None:
+    page.locator(".current").wait_for()
+    page.wait_for_timeout(300)
+
+
+def _suggested(page: Page) -> None:
+    page.get_by_role("combobox", name="Search").press_sequentially("sk", delay=50)
+    page.get_by_role("option").first.wait_for()
+    page.wait_for_timeout(300)
+
+
+def _forget(page: Page) -> None:
+    page.get_by_role("button", name="Forget", exact=True).click()
+    page.get_by_text("This file on your disk").wait_for()
+    page.wait_for_timeout(300)
 
 
 def _graph(page: Page) -> None:

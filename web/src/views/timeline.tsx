@@ -9,7 +9,7 @@ import { Bucket, Button, Empty, Failure, Kind, Loading, Tag } from "../parts/bas
 import { Labels } from "../parts/hit";
 import { learn } from "../parts/known";
 import { go, link, type Route } from "../route";
-import { atTime, isDay, isHeading, isoOf, onDay, readable, shownTime, startOfDay, titleOf } from "../words";
+import { atTime, headingOf, isDay, isHeading, isoOf, onDay, shownTime, snippet, startOfDay, titleOf } from "../words";
 
 interface Listed {
   nodes: Node[];
@@ -172,7 +172,7 @@ function Together({ group }: { group: Group }): JSX.Element {
   const inOrder = [...group.nodes].sort((one, other) => one.seq - other.seq);
   const file = inOrder.find((node) => node.kind === "source");
   const title = file ? titleOf(file) : "";
-  const telling = inOrder.filter((node) => node.kind !== "source" && readable(node.text) !== title);
+  const telling = inOrder.filter((node) => node.kind !== "source" && snippet(node.text, 400) !== title);
   const times = new Set(group.nodes.map((node) => node.at));
   const rows = telling.length ? telling : inOrder;
   const shown = all ? rows : rows.slice(0, FIRST);
@@ -188,7 +188,7 @@ function Together({ group }: { group: Group }): JSX.Element {
       <ul class="rows">
         {shown.map((node) => (
           <li key={node.id}>
-            <a class={`row-text ${isHeading(node) ? "heading" : ""}`} href={link("node", node.id)} data-hit>{node.name ?? (readable(node.text).slice(0, 400) || node.id)}</a>
+            <a class={`row-text ${isHeading(node) ? "heading" : ""}`} href={link("node", node.id)} data-hit>{node.name ?? (<>{headingOf(node) && <b>{headingOf(node)} · </b>}{snippet(node.text, 400) || node.id}</>)}</a>
             <span class="row-facts">
               {node.kind !== "atom" && <Kind kind={node.kind} />}
               {(times.size > 1 || group.source === null) && <When node={node} />}

@@ -14,6 +14,8 @@ export interface Wikilink extends Tokens.Generic {
 
 const WIKILINK = /^(!?)\[\[([^\]|\n]+)(?:\|([^\]\n]+))?\]\]/;
 
+const isDendronName = (text: string): boolean => /^[\w-]+(?:\.[\w-]+)+$/.test(text.trim());
+
 const lexers = [false, true].map((breaks) => new Marked({ gfm: true, breaks }));
 for (const one of lexers) {
   one.use({
@@ -25,7 +27,9 @@ for (const one of lexers) {
         tokenizer: (text) => {
           const found = WIKILINK.exec(text);
           if (!found) return undefined;
-          const [raw, sign, target = "", shown] = found;
+          const [raw, sign, first = "", second] = found;
+          // Dendron writes the text before the name of the note.
+          const [target, shown] = second !== undefined && isDendronName(second) && !isDendronName(first) ? [second, first] : [first, second];
           return { type: "wikilink", raw, target: target.trim(), shown: (shown ?? target).trim(), embed: sign === "!" };
         },
       },

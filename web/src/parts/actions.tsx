@@ -212,7 +212,7 @@ function Going({ doomed, files }: Found): JSX.Element {
     <>
       <p>
         {many(all.length, "memory goes", "memories go")}
-        {copies > 0 && `, of which ${copies} ${copies === 1 ? "is a copy" : "are copies"} in another place`}.
+        {copies > 0 && `, of which ${copies} ${copies === 1 ? "is a copy" : "are copies"} in another place`}.{" "}
         {all.length === 1 ? "It" : "They"} will not come back by ingest, import or dreams. You have {SECONDS} seconds to undo it.
       </p>
       <ul class="doomed">

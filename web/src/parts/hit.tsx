@@ -57,7 +57,7 @@ function Folded({ more, words }: { more: Hit[]; words: string[] }): JSX.Element 
   if (!more.length) return null;
   return (
     <div class="folded">
-      <Button icon="down" look="quiet" expanded={open} onClick={() => setOpen(!open)}>{many(more.length, "more passage", "more passages")} of this note</Button>
+      <Button icon="down" look="quiet" expanded={open} onClick={() => setOpen(!open)}>{many(more.length, "more passage", "more passages")} of this {more[0]!.node.props["speaker"] ? "conversation" : "note"}</Button>
       {open && (
         <ul>
           {more.map(({ node, mark }) => (

@@ -238,6 +238,16 @@ function History({ about }: { about: About }): JSX.Element {
   );
 }
 
+/** Edges in plain words, seen from either end. */
+const TIES: Record<string, [outgoing: string, incoming: string]> = {
+  links: ["links to", "linked from"],
+  mentions: ["mentions", "mentioned in"],
+  co_occurs: ["named together with", "named together with"],
+  under: ["part of", "its passage"],
+  next: ["before", "after"],
+  during: ["in the sitting", "in this sitting"],
+};
+
 function Ties({ about }: { about: About }): JSX.Element {
   return (
     <Section title="Joined to">
@@ -245,7 +255,7 @@ function Ties({ about }: { about: About }): JSX.Element {
       <ul class="ties">
         {about.ties.map((tie) => (
           <li key={tie.edge}>
-            <span class="tie-kind">{tie.outgoing ? "→" : "←"} {plain(tie.type ?? tie.kind)}</span>
+            <span class="tie-kind">{tie.outgoing ? "→" : "←"} {tie.type ? plain(tie.type) : (TIES[tie.kind]?.[tie.outgoing ? 0 : 1] ?? plain(tie.kind))}</span>
             <a href={link("node", tie.node.id)}>{snippet(tie.node.title)}</a>
             {tie.text && <span class="muted">{tie.text}</span>}
             <Meter share={tie.weight ?? 0} text={tie.weight === null ? "?" : energy(tie.weight)} of="Weight" />

@@ -99,9 +99,10 @@ function Facts({ facts }: { facts: RecalledFact[] }): JSX.Element {
       <ul>
         {facts.map((one) => (
           <li key={one.fact.id}>
-            <span class="fact-said">{one.line.replace(/^[-•] /, "")}</span>
+            <span class="fact-said">{one.line.replace(/^[-•] /, "").replace(/ \(since [^()]*\)$/, "")}</span>
             <span class="muted">
-              {one.fact.source_ref ? <a href={link("node", one.fact.source_ref)}>{one.source ?? "the text that says so"}</a> : one.source ?? `stated ${onShortDay(one.since)}`}
+              since {onShortDay(one.since)},{" "}
+              {one.fact.source_ref ? <>from <a href={link("node", one.fact.source_ref)}>{one.source ?? "the text that says so"}</a></> : one.source ? `from ${one.source}` : "stated directly"}
             </span>
           </li>
         ))}

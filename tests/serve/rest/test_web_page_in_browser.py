@@ -294,7 +294,9 @@ def test_a_person_edits_and_forgets_a_memory(page: Page, memory_place: Path) -> 
     page.clock.install()
     page.goto("/#/search")
     page.get_by_role("button", name="Write a memory").click()
-    assert page.evaluate("document.activeElement.labels[0].innerText").strip() == "Title", "the first field has the focus"
+    assert page.evaluate("document.activeElement.labels[0].innerText").strip() == "Title", (
+        "the first field has the focus"
+    )
     page.get_by_label("Title").fill("A leaning mast")
     page.get_by_label("Text").fill("The zephyrmast at Skarholm leans west.")
     page.get_by_label("Tags").fill("mast, wind damage")
@@ -523,7 +525,13 @@ def test_the_keyboard_alone_is_enough(page: Page) -> None:
     page.get_by_role("heading", name="Edit this memory").wait_for()
     page.keyboard.press("Escape")
     assert page.get_by_role("dialog").count() == 0
-    for keys, title in (("gb", "Browse"), ("gd", "Dreams"), ("gt", "Timeline"), ("gy", "What I know about you"), ("gq", "Quarantine")):
+    for keys, title in (
+        ("gb", "Browse"),
+        ("gd", "Dreams"),
+        ("gt", "Timeline"),
+        ("gy", "What I know about you"),
+        ("gq", "Quarantine"),
+    ):
         for key in keys:
             page.keyboard.press(key)
         page.get_by_role("heading", name=title, exact=True).wait_for()

@@ -11,11 +11,17 @@ import { type Drawing, faded, hueOf, type Line, lineLabel, QUESTION, type Spot }
 
 const FONT = "'Inter Variable', system-ui, sans-serif";
 
+/** A graph of more nodes fills the whole place, and its edges stand back. */
+const MANY = 1500;
+const LANDMARKS = 40;
+
 interface Look {
   ink: string;
   soft: string;
   ground: string;
   line: string;
+  /** For edges of a large graph. */
+  faint: string;
   accent: string;
   dark: boolean;
 }
@@ -45,7 +51,8 @@ export class Stage {
   ) {
     this.look = lookOf(place);
     this.sigma = new Sigma(this.graph, place, this.settings());
-    this.layout = new Layout(this.graph, (settled) => events.settled(settled));
+    const stretch = (): number => (this.graph.order > MANY ? Math.min(2, Math.max(0.6, place.clientWidth / Math.max(1, place.clientHeight))) : 1);
+    this.layout = new Layout(this.graph, stretch, (settled) => events.settled(settled));
     this.listen();
     this.room = new ResizeObserver(() => this.sigma.resize().refresh({ skipIndexation: true }));
     this.room.observe(place);
@@ -105,7 +112,15 @@ export class Stage {
       const share = Math.sqrt(line.energy / most);
       this.graph.addEdgeWithKey(line.id, line.src, line.dst, { size: scale * (0.6 + 3 * share), weight: 0.2 + share, energy: line.energy, label: lineLabel(line) });
     }
+    if (around === undefined) this.nameLandmarks();
     this.settle();
+  }
+
+  /** In a large graph the nodes with most edges are named, so that it can be read from afar. */
+  private nameLandmarks(): void {
+    if (this.graph.order <= 500) return;
+    const hubs = this.graph.nodes().sort((one, other) => this.graph.degree(other) - this.graph.degree(one));
+    for (const id of hubs.slice(0, LANDMARKS)) this.graph.mergeNodeAttributes(id, { landmark: true, share: 1, size: 7, color: this.colour(this.graph.getNodeAttribute(id, "kind") as string, 1) });
   }
 
   /** The first position of a node: seeds in the middle, others in rings by distance, added ones beside their neighbour. */
@@ -231,9 +246,9 @@ export class Stage {
     if (!this.isShown(id)) return { ...data, hidden: true };
     const chosen = id === this.chosen;
     if (this.lit && !this.near.size && !this.lit.has(id)) return { ...data, color: this.look.line, label: "", zIndex: 0 };
-    if (this.lit && !this.near.size) return { ...data, zIndex: 2, forceLabel: this.lit.size < 40, size: Math.max(5, data["size"] as number), highlighted: chosen };
+    if (this.lit && !this.near.size) return { ...data, color: hueOf(data["kind"] as string, this.look.dark), zIndex: 2, forceLabel: this.lit.size < 40, size: Math.max(5, data["size"] as number), highlighted: chosen };
     if (this.near.size && !this.near.has(id)) return { ...data, color: this.look.line, label: "", zIndex: 0 };
-    return { ...data, zIndex: this.near.has(id) ? 2 : 1, forceLabel: chosen || (data["seed"] === true && !this.near.size) || (this.near.size > 1 && this.near.size < 30), highlighted: chosen };
+    return { ...data, zIndex: this.near.has(id) || data["landmark"] === true ? 2 : 1, forceLabel: chosen || (data["landmark"] === true && !this.near.size) || (data["seed"] === true && !this.near.size) || (this.near.size > 1 && this.near.size < 30), highlighted: chosen };
   }
 
   private reducedEdge(id: string, data: Record<string, unknown>): Record<string, unknown> {
@@ -241,6 +256,7 @@ export class Stage {
     if (!this.isShown(src) || !this.isShown(dst)) return { ...data, hidden: true };
     const lit = this.near.has(src) && this.near.has(dst);
     if (lit) return { ...data, color: this.look.accent, zIndex: 2 };
+    if (this.graph.order > MANY) return { ...data, zIndex: 0, size: 0.4, color: this.look.faint };
     return this.near.size ? { ...data, zIndex: 0, size: 0.4 } : data;
   }
 
@@ -271,7 +287,7 @@ const quick = (ms: number): number => (matchMedia("(prefers-reduced-motion: redu
 function lookOf(place: HTMLElement): Look {
   const style = getComputedStyle(place);
   const of = (name: string): string => style.getPropertyValue(name).trim();
-  return { ink: of("--ink"), soft: of("--muted"), ground: of("--surface"), line: of("--graph-line"), accent: of("--walker"), dark: of("--is-dark") === "1" };
+  return { ink: of("--ink"), soft: of("--muted"), ground: of("--surface"), line: of("--graph-line"), faint: of("--sunken"), accent: of("--walker"), dark: of("--is-dark") === "1" };
 }
 
 /** True if this browser has WebGL. */

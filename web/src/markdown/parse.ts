@@ -43,11 +43,55 @@ const isWrapped = (text: string): boolean => /^(?![ \t]*(?:[|#>]|```))[^\n]{55,}
 const kept = new Map<string, Token[]>();
 const MOST_KEPT = 500;
 
+/** Reading hostile signs takes time that grows with the square of their number, so no piece of a text is longer. */
+const PIECE = 10_000;
+const DEEPEST = 8;
+
+/** A text as it is, for one that nobody can read as Markdown. */
+const asOneParagraph = (text: string): Token[] => [{ type: "paragraph", raw: text, text, tokens: [{ type: "text", raw: text, text, escaped: false }] }];
+
+/** Replaces what is nested deeper than anybody writes by its letters. */
+function flattened(tokens: Token[], depth: number): void {
+  for (const token of tokens) {
+    const one = token as Tokens.Generic;
+    if (one.type === "list") (token as Tokens.List).items.forEach((item) => flattened([item], depth + 1));
+    else if (one.tokens && depth >= DEEPEST) one.tokens = [{ type: "text", raw: one.raw, text: String(one["text"] ?? one.raw), escaped: false }];
+    else if (one.tokens) flattened(one.tokens, depth + 1);
+  }
+}
+
+/** A text in pieces that end at blank lines outside of code. */
+function piecesOf(text: string): string[] {
+  if (text.length <= PIECE) return [text];
+  const pieces: string[] = [];
+  let [piece, inCode] = ["", false];
+  for (const line of text.split("\n")) {
+    if (/^ {0,3}(?:```|~~~)/.test(line)) inCode = !inCode;
+    if (!line.trim() && !inCode && piece.length > PIECE / 2) {
+      pieces.push(piece);
+      piece = "";
+    } else piece += `${line}\n`;
+  }
+  return piece.trim() ? [...pieces, piece] : pieces;
+}
+
+function lexed(text: string): Token[] {
+  if (text.length > PIECE) return asOneParagraph(text);
+  try {
+    const found = lexers[isWrapped(text) ? 0 : 1]!.lexer(text).filter((one) => one.type !== "space" && one.type !== "def");
+    flattened(found, 0);
+    return found;
+  } catch {
+    // Thousands of nested signs are more than the stack holds.
+    return asOneParagraph(text);
+  }
+}
+
 /** The blocks of a text. */
 export function blocksOf(text: string): Token[] {
   const known = kept.get(text);
   if (known) return known;
-  const found = lexers[isWrapped(text) ? 0 : 1]!.lexer(text).filter((one) => one.type !== "space" && one.type !== "def");
+  const found = piecesOf(text).flatMap(lexed);
   if (kept.size > MOST_KEPT) kept.clear();
   kept.set(text, found);
   return found;

@@ -34,7 +34,7 @@ function directly(hit: Hit, words: string[]): string {
   const by = hit.why.found_by ?? [];
   const has = matched(words, everything(hit.node));
   if (by.includes("facts")) return "Current facts about a name in your question";
-  if (has.length && has.length === words.length) return words.length === 1 ? "Has your word" : "Has all your words";
+  if (has.length > 3 && has.length === words.length) return "Has all your words";
   if (has.length) return `Has your ${has.length === 1 ? "word" : "words"} ${listed.format(has.map((word) => `“${word}”`))}`;
   if (by.includes("named") || by.includes("name")) return "Its name is in your question";
   if (by.includes("when")) return "From the time in your question";

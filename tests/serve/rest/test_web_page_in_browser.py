@@ -233,6 +233,18 @@ def test_markdown_is_drawn_as_elements_and_loads_nothing(page: Page, memory_plac
     assert card.locator(".source").inner_text() == "kitchen/a very long folder name/Zinc kettle.md"
 
 
+def test_text_that_nobody_can_read_as_markdown_neither_stops_the_page_nor_widens_it(
+    page: Page, memory_place: Path
+) -> None:
+    with Memory(memory_place, embedder=None) as memory:
+        memory.add("gnomon " + "_a_" * 20_000, now=NOW)
+        memory.add("> " * 200 + "gnomon\n\n" + "- " * 200 + "x" * 900, now=NOW)
+    page.set_viewport_size({"width": 400, "height": 800})
+    search(page, "gnomon")
+    page.locator("article.hit").nth(1).wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+
+
 def test_a_passage_is_opened_inside_its_note_scrolled_to_and_marked(page: Page, memory_place: Path) -> None:
     filler = "It was a quiet week on the coast, and nobody came to look at the mast. " * 14
     text = "# Log\n\n" + "".join(f"## Week {at}\n\n{filler} Entry {at}.\n\n" for at in range(8))

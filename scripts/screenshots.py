@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -21,26 +22,44 @@ from scripts.browser import launched, serving  # noqa: E402
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-WIDE, PHONE = (1280, 860), (400, 800)
+WIDE, TALL, PHONE = (1280, 860), (1280, 1240), (400, 800)
 Scheme = Literal["light", "dark"]
 
 
 def fill(folder: Path) -> None:
     """Fills a memory with examples of everything that the page shows."""
     with Memory(folder) as memory:
-        memory.ingest(ROOT / "examples" / "chat.json")
-        memory.ingest(ROOT / "examples" / "vault")
+        # From copies, because the page shows where the files are.
+        notes = Path(shutil.copytree(ROOT / "examples", folder.parent / "notes"))
+        memory.ingest(notes / "chat.json")
+        memory.ingest(notes / "vault")
         memory.dream()
         memory.fact("Wingbeat", "uses", "SQLite")
         memory.fact("Wingbeat", "status", "spring trial")
         memory.fact("Wingbeat", "status", "autumn season")
         memory.note("Wingbeat", "Ask Hanne before the next trial.")
         memory.quarantine(source="vault/notes/Reading list.md")
+        memory.add(kind="person", name="Anna Berg", id="me")
+        memory.fact("me", "lives_in", "Turin")
+        memory.fact("me", "works_on", "Wingbeat")
+        memory.fact("me", "prefers", "tea to coffee")
 
 
 def _why(page: Page) -> None:
-    page.locator(".walkers [data-why]").first.click()
+    page.locator(".related [data-why]").first.click()
     page.wait_for_timeout(500)
+
+
+def _suggested(page: Page) -> None:
+    page.get_by_role("combobox", name="Search").press_sequentially("sk", delay=50)
+    page.get_by_role("option").first.wait_for()
+    page.wait_for_timeout(300)
+
+
+def _forget(page: Page) -> None:
+    page.get_by_role("button", name="Forget", exact=True).click()
+    page.get_by_text("This file on your disk").wait_for()
+    page.wait_for_timeout(300)
 
 
 def _graph(page: Page) -> None:
@@ -57,17 +76,23 @@ def _nothing(page: Page) -> None:
 
 
 ASKED = "#/search?q=who+traced+the+outages+to+the+cold+connector%3F"
-GRAPH = "#/search?q=silent+receiver&recipe=energy&tab=graph"
+GRAPH = f"{ASKED}&tab=graph"
+FACT = "#/search?q=what+is+the+status+of+Wingbeat%3F"
 SHOTS: list[tuple[str, str, str, Scheme, tuple[int, int], Callable[[Page], None]]] = [
-    ("search", ASKED, ".walkers .hit", "light", WIDE, _why),
-    ("search-dark", ASKED, ".walkers .hit", "dark", WIDE, _why),
+    ("search", ASKED, ".related", "light", TALL, _nothing),
+    ("search-dark", ASKED, ".related", "dark", WIDE, _nothing),
+    ("why", ASKED, ".related", "light", WIDE, _why),
+    ("facts", FACT, ".current", "light", WIDE, _nothing),
+    ("suggest-dark", "#/search", ".lately", "dark", WIDE, _suggested),
     ("graph", GRAPH, ".stage", "light", WIDE, _graph),
     ("graph-dark", GRAPH, ".stage", "dark", WIDE, _graph),
     ("node", "#/node/Wingbeat", ".ties", "light", WIDE, _nothing),
     ("node-dark", "#/node/Wingbeat", ".ties", "dark", WIDE, _nothing),
+    ("forget", "#/node/Cold connector", ".ties", "light", WIDE, _forget),
+    ("you", "#/you", ".about-you", "light", WIDE, _nothing),
     ("timeline", "#/timeline", "main article", "light", WIDE, _nothing),
     ("browse-dark", "#/browse", "main h2", "dark", WIDE, _nothing),
-    ("dreams", "#/dreams", ".passes", "light", WIDE, _nothing),
+    ("dreams", "#/dreams", ".learnt", "light", WIDE, _nothing),
     ("phone", ASKED, ".hit", "light", PHONE, _nothing),
 ]
 """Each screenshot: name, address, element to wait for, colour scheme, size, and actions before it is taken."""
@@ -92,7 +117,7 @@ def shoot(browser: Browser, url: str, folder: Path) -> None:
 def main(folder: Path) -> None:
     """Fills a temporary memory, serves it, and takes the screenshots."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as made:
+    with tempfile.TemporaryDirectory(prefix="cuetrail-") as made:
         fill(Path(made) / "memory")
         with serving(Path(made) / "memory") as url, launched() as browser:
             shoot(browser, url, folder)

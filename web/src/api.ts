@@ -59,6 +59,8 @@ export interface Why {
   shared?: { what: "tag" | "bucket"; name: string; idf: number }[];
   path?: (Hop | LabelStep)[];
   lines?: FactLine[];
+  /** The id of the title that the question names, if this is about it. */
+  topic?: string;
 }
 
 export interface Hit {
@@ -91,6 +93,7 @@ export interface Recollection {
   cue: string;
   text: string;
   answerable: boolean;
+  confidence: number;
   looked_for: string[];
   notices: string[];
   attempt: string;
@@ -119,6 +122,7 @@ export interface Fact {
   confidence: number;
   status: "staged" | "confirmed" | "superseded" | "retracted";
   source: string;
+  source_ref: string | null;
   created: number;
   valid_from: number | null;
   valid_until: number | null;
@@ -179,6 +183,20 @@ export function view<T>(name: string, given: object = {}, signal?: AbortSignal):
   return post<T>(`view/${name}`, given, signal);
 }
 
+/** Ingests a file under the name of its `source`. Throws Problem. */
+export async function upload(source: string, file: Blob): Promise<IngestReport> {
+  const response = await send(`v1/ingest?${new URLSearchParams({ source }).toString()}`, file, "application/json");
+  return (await response.json()) as IngestReport;
+}
+
+export interface IngestReport {
+  added: number;
+  kept: number;
+  forgotten: number;
+  errors: { path: string; error: string }[];
+  notices: string[];
+}
+
 /** The progress of a long verb; `total` is 0 if unknown. */
 export interface Progress {
   step: string;
@@ -224,11 +242,12 @@ async function post<T>(path: string, given: object, signal?: AbortSignal): Promi
 /** Sends a request and returns the response. Throws Problem if it failed. */
 async function send(path: string, given: object, accept: string, signal?: AbortSignal): Promise<Response> {
   const token = keptToken();
-  const headers: Record<string, string> = { "Content-Type": "application/json", Accept: accept };
+  const bytes = given instanceof Blob;
+  const headers: Record<string, string> = { "Content-Type": bytes ? "application/octet-stream" : "application/json", Accept: accept };
   if (token) headers["Authorization"] = `Bearer ${token}`;
   let response: Response;
   try {
-    response = await fetch(path, { method: "POST", headers, body: JSON.stringify(given), signal: signal ?? null });
+    response = await fetch(path, { method: "POST", headers, body: bytes ? given : JSON.stringify(given), signal: signal ?? null });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Problem(0, "The server cannot be reached. Is `cuetrail serve` still running?");

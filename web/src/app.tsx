@@ -4,10 +4,13 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { keepToken, whenTokenIsNeeded } from "./api";
+import { undoLast } from "./forgetting";
 import { useKeys, useTheme } from "./hooks";
 import { EditDialog } from "./parts/actions";
 import { Button, Empty, Icon, type IconName } from "./parts/basics";
 import { Dialog } from "./parts/dialog";
+import { FilesDialog, useDrop } from "./parts/drop";
+import { Toasts } from "./parts/toasts";
 import { go, link, type Route, useRoute } from "./route";
 import { type Choice, chooseTheme, chosenTheme } from "./theme";
 import { BrowseView } from "./views/browse";
@@ -16,11 +19,13 @@ import { NodeView } from "./views/node";
 import { QuarantineView } from "./views/quarantine";
 import { SearchView } from "./views/search";
 import { TimelineView } from "./views/timeline";
+import { YouView } from "./views/you";
 
 const PLACES: [view: string, title: string, icon: IconName, key: string][] = [
   ["search", "Search", "search", "s"],
   ["timeline", "Timeline", "timeline", "t"],
   ["browse", "Browse", "browse", "b"],
+  ["you", "You", "you", "y"],
   ["dreams", "Dreams", "dreams", "d"],
   ["quarantine", "Quarantine", "quarantine", "q"],
 ];
@@ -32,6 +37,7 @@ const KEYS: [keys: string, does: string][] = [
   ["w", "why it was found"],
   ["e", "edit the open memory"],
   ["Delete", "forget the open memory"],
+  ["u", "undo what is being forgotten"],
   ["n", "write a memory"],
   ...PLACES.map(([, title, , key]): [string, string] => [`g ${key}`, title.toLowerCase()]),
   ["t", "light, dark or as the system is"],
@@ -42,6 +48,8 @@ const KEYS: [keys: string, does: string][] = [
 export function App(): JSX.Element {
   const route = useRoute();
   const [window_, setWindow] = useState<"keys" | "write" | null>(null);
+  const [files, setFiles] = useState<File[]>([]);
+  const over = useDrop(setFiles);
   const [token, setToken] = useState<"missing" | "wrong" | null>(null);
   const [turn, setTurn] = useState(0);
   const [theme, setTheme] = useState(chosenTheme);
@@ -61,7 +69,7 @@ export function App(): JSX.Element {
     chooseTheme(next);
     setTheme(next);
   };
-  useShortcuts({ "?": () => setWindow("keys"), n: () => setWindow("write"), t: turnTheme });
+  useShortcuts({ "?": () => setWindow("keys"), n: () => setWindow("write"), t: turnTheme, u: () => void undoLast() });
   return (
     <div class="frame">
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the content</a>
@@ -70,7 +78,10 @@ export function App(): JSX.Element {
         <View route={route} />
       </main>
       {window_ === "keys" && <KeysDialog onClose={() => setWindow(null)} />}
-      {window_ === "write" && <EditDialog onClose={() => setWindow(null)} onDone={(node) => { setWindow(null); go(link("node", node.id)); }} />}
+      {window_ === "write" && <EditDialog onClose={() => setWindow(null)} onDone={(node) => { setWindow(null); go(link("node", node.id)); }} onFiles={(chosen) => { setWindow(null); setFiles(chosen); }} />}
+      {files.length > 0 && <FilesDialog files={files} onClose={(changed) => { setFiles([]); if (changed) setTurn(turn + 1); }} />}
+      {over && <div class="drop-here" aria-hidden="true">Drop the files to take them in</div>}
+      <Toasts />
       {token && (
         <TokenDialog
           wrong={token === "wrong"}
@@ -95,6 +106,8 @@ function View({ route }: { route: Route }): JSX.Element {
       return <TimelineView route={route} />;
     case "browse":
       return <BrowseView />;
+    case "you":
+      return <YouView />;
     case "dreams":
       return <DreamsView />;
     case "quarantine":

@@ -61,8 +61,12 @@ export function useKeys(act: (key: string, event: KeyboardEvent) => boolean): vo
   }, []);
 }
 
+/** Choices, such as radio buttons, keep the focus after a click but take no letters. */
+const CHOICES = /^(?:radio|checkbox|range|button|submit)$/;
+
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  if (target instanceof HTMLInputElement) return !CHOICES.test(target.type);
+  return target instanceof HTMLElement && (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
 export function useTitle(title: string): void {

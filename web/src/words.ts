@@ -1,6 +1,7 @@
 /** Numbers, times and titles as text for people. */
 
 import type { Node } from "./api";
+import { plainText } from "./markdown/parse";
 
 const number = new Intl.NumberFormat(undefined);
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "long" });
@@ -52,32 +53,40 @@ export function energy(value: number): string {
   return value.toFixed(Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3);
 }
 
-/** A text without Markdown signs, and without line breaks inside a sentence. */
-export function readable(text: string): string {
-  return text
-    .replace(/^#{1,6} +/gm, "")
-    .replace(/^([ \t]*)[-*+] +/gm, "$1• ")
-    .replace(/\[\[([^\]|]+)\|([^\]]+)\]\]/g, "$2")
-    .replace(/\[\[([^\]]+)\]\]/g, "$1")
-    .replace(/^([^\n]{60,})\n(?=[\p{L}\p{N}("“'‘])/gmu, "$1 ");
-}
-
-/** The first words of a text on one line. */
+/** The first words of a text on one line, without signs of Markdown. */
 export function snippet(text: string, most = 90): string {
-  const line = readable(text)
-    .replace(/^[ \t]*\|[-:| \t]+$/gm, "")
-    .replace(/^[ \t]*\|.*$/gm, (row) => row.split("|").map((cell) => cell.trim()).filter(Boolean).join(", "))
-    .replace(/\s+/g, " ")
-    .replace(/^ ?• /, "")
-    .trim();
+  // Long texts are not read to their end for a few words.
+  const line = plainText(text.length > 2000 ? text.slice(0, 2000) : text);
   if (line.length <= most) return line;
   const cut = line.slice(0, most);
   const space = cut.lastIndexOf(" ");
   return `${cut.slice(0, space > most / 2 ? space : most).replace(/[\s.,;:–-]+$/, "")}…`;
 }
 
-export const titleOf = (node: Pick<Node, "id" | "name" | "text">, most?: number): string =>
-  node.name ?? (snippet(node.text, most) || node.id);
+const textAt = (node: Pick<Node, "props">, name: string): string => {
+  const value = node.props[name];
+  return typeof value === "string" ? value.trim() : "";
+};
+
+/** The name of a memory, or the title of the note it is from; "" if it has neither. */
+export const noteTitleOf = (node: Pick<Node, "name" | "props">): string => node.name ?? textAt(node, "title");
+
+/** The headings above a passage, such as "Setup › Windows". */
+export function headingOf(node: Pick<Node, "name" | "props">): string {
+  const heading = node.name === null ? textAt(node, "heading") || textAt(node, "speaker") : "";
+  const title = noteTitleOf(node);
+  return heading === title ? "" : heading.startsWith(`${title} › `) ? heading.slice(title.length + 3) : heading;
+}
+
+/** The title of a memory on one line: its name, or its note and heading, or its first words. */
+export function titleOf(node: Pick<Node, "id" | "name" | "text" | "props" | "kind" | "at">, most?: number): string {
+  // A turn of a conversation is known by what is said in it.
+  const speaker = node.name === null ? textAt(node, "speaker") : "";
+  if (speaker) return `${speaker}: “${snippet(node.text.replace(/^[\p{L}\p{N} ]{1,30}: /u, ""), most && Math.max(20, most - speaker.length))}”`;
+  const title = [noteTitleOf(node), headingOf(node)].filter(Boolean).join(" › ");
+  if (!title) return snippet(node.text, most) || (node.kind === "episode" ? `Sitting of ${onShortDay(node.at)}` : node.id);
+  return most !== undefined && title.length > most ? `${title.slice(0, most - 1).trimEnd()}…` : title;
+}
 
 /** Tags for dates and times. Dreams add them to every memory, so result cards leave them out. */
 const TIMES =
@@ -87,6 +96,10 @@ export const isTime = (tag: string): boolean => TIMES.test(tag);
 
 /** A paragraph that is a heading of its file. */
 export const isHeading = (node: Pick<Node, "text">): boolean => /^#{1,6} /.test(node.text);
+
+/** Kinds as people call them. */
+const KINDS: Record<string, string> = { atom: "passage", source: "note" };
+export const kindOf = (kind: string): string => KINDS[kind] ?? plain(kind);
 
 /** A kind or a key as a label: `tag_boost` is `tag boost`. */
 export const plain = (name: string): string => name.replaceAll("_", " ");

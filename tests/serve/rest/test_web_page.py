@@ -92,36 +92,6 @@ def test_the_page_is_not_for_other_names(client: TestClient) -> None:
     assert client.post("/view/about", json={"id": "a"}, headers={"Origin": "https://evil.example"}).status_code == 403
 
 
-def test_a_look_at_a_node_tells_all_of_it(client: TestClient, memory: Memory) -> None:
-    memory.add("Ines designs boards", id="a", tags=["people"], now=NOW)
-    memory.edit("a", text="Ines designs the boards", now=NOW + 1)
-    memory.add("The receiver", id="b", name="Receiver", now=NOW)
-    memory.link("a", "b", weight=0.6, text="she built it", now=NOW)
-    memory.fact("a", "works_on", "Receiver", now=NOW)
-    memory.fact("a", "lives_in", "Turin", now=NOW)
-    memory.fact("a", "lives_in", "Oslo", now=NOW + 1)
-    memory.note("a", "ask her first", now=NOW)
-    found = client.post("/view/about", json={"id": "a"}).json()
-    assert found["node"]["text"] == "Ines designs the boards"
-    assert found["mine"]
-    assert found["labels"] == [{"name": "people", "display": "people", "origin": "user"}]
-    assert [one["text"] for one in found["history"]] == ["Ines designs boards"]
-    assert [one["text"] for one in found["notes"]] == ["ask her first"]
-    (tie,) = found["ties"]
-    assert (tie["node"]["title"], tie["text"], found["degree"]) == ("Receiver", "she built it", 1)
-    facts = {(one["predicate"], one["object_title"] or one["value"]): one["status"] for one in found["facts"]}
-    assert facts["works_on", "Receiver"] == "confirmed"
-    assert facts["lives_in", "Turin"] == "superseded"
-    assert facts["lives_in", "Oslo"] == "confirmed"
-
-
-def test_a_look_at_a_file_tells_what_is_in_it(client: TestClient, memory: Memory) -> None:
-    memory.ingest_text("# Notes\n\nThe antenna fell.\n\n---\n\nIt stands again.", source="notes.md", now=NOW)
-    found = client.post("/view/about", json={"id": "notes"}).json()
-    assert found["node"]["kind"] == "source"
-    assert [one["text"] for one in found["contents"]] == ["The antenna fell.", "It stands again."]
-
-
 @pytest.mark.parametrize(("body", "status"), [({}, 400), ({"id": 5}, 400), ({"id": "nobody"}, 404)])
 def test_a_look_at_nothing_is_a_problem(client: TestClient, body: dict[str, Any], status: int) -> None:
     assert client.post("/view/about", json=body).status_code == status

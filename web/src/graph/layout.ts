@@ -23,17 +23,20 @@ export class Layout {
 
   constructor(
     private readonly graph: Graph,
+    /** How much wider than high the graph is drawn, so that a large one fills its place. */
+    private readonly stretch: () => number,
     private readonly moved: (settled: boolean) => void,
   ) {
     const url = document.documentElement.dataset["worker"] ?? "";
     this.worker = new Worker(policy ? policy.createScriptURL(url) : url, { type: "module" });
     this.worker.onmessage = ({ data }: MessageEvent<{ positions: Float32Array; done: boolean }>) => {
       const number = this.number;
+      const wide = this.stretch();
       // One update for all nodes, so that thousands of them are one redraw.
       this.graph.updateEachNodeAttributes(
         (id, node) => {
           const at = number.get(id);
-          return at === undefined || node["held"] ? node : { ...node, x: data.positions[2 * at], y: data.positions[2 * at + 1] };
+          return at === undefined || node["held"] ? node : { ...node, x: wide * data.positions[2 * at]!, y: data.positions[2 * at + 1] };
         },
         { attributes: ["x", "y"] },
       );
@@ -47,8 +50,9 @@ export class Layout {
     const number = new Map(nodes.map((id, at) => [id, at]));
     this.number = number;
     const edges = this.graph.edges();
+    const wide = this.stretch();
     const task: Task = {
-      positions: Float32Array.from(nodes.flatMap((id) => [this.graph.getNodeAttribute(id, "x") as number, this.graph.getNodeAttribute(id, "y") as number])),
+      positions: Float32Array.from(nodes.flatMap((id) => [(this.graph.getNodeAttribute(id, "x") as number) / wide, this.graph.getNodeAttribute(id, "y") as number])),
       sizes: Float32Array.from(nodes, (id) => this.graph.getNodeAttribute(id, "size") as number),
       edges: Uint32Array.from(edges.flatMap((edge) => this.graph.extremities(edge).map((id) => number.get(id) ?? 0))),
       weights: Float32Array.from(edges, (edge) => this.graph.getEdgeAttribute(edge, "weight") as number),

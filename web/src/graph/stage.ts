@@ -7,14 +7,21 @@ import { type Node } from "../api";
 import { titleOf } from "../words";
 import { Labels } from "./labels";
 import { Layout } from "./layout";
-import { type Drawing, faded, hueOf, type Line, type Spot } from "./model";
+import { type Drawing, faded, hueOf, type Line, lineLabel, QUESTION, type Spot } from "./model";
 
 const FONT = "'Inter Variable', system-ui, sans-serif";
 
+/** A graph of more nodes fills the whole place, and its edges stand back. */
+const MANY = 1500;
+const LANDMARKS = 40;
+
 interface Look {
   ink: string;
+  soft: string;
   ground: string;
   line: string;
+  /** For edges of a large graph. */
+  faint: string;
   accent: string;
   dark: boolean;
 }
@@ -35,6 +42,8 @@ export class Stage {
   private hovered: string | null = null;
   private near = new Set<string>();
   private least = 0;
+  private only: ReadonlySet<string> | null = null;
+  private lit: ReadonlySet<string> | null = null;
 
   constructor(
     private readonly place: HTMLElement,
@@ -42,7 +51,8 @@ export class Stage {
   ) {
     this.look = lookOf(place);
     this.sigma = new Sigma(this.graph, place, this.settings());
-    this.layout = new Layout(this.graph, (settled) => events.settled(settled));
+    const stretch = (): number => (this.graph.order > MANY ? Math.min(2, Math.max(0.6, place.clientWidth / Math.max(1, place.clientHeight))) : 1);
+    this.layout = new Layout(this.graph, stretch, (settled) => events.settled(settled));
     this.listen();
     this.room = new ResizeObserver(() => this.sigma.resize().refresh({ skipIndexation: true }));
     this.room.observe(place);
@@ -56,6 +66,9 @@ export class Stage {
       defaultEdgeColor: this.look.line,
       defaultDrawNodeHover: (context, data) => this.drawHover(context, data),
       zIndex: true,
+      edgeLabelFont: FONT,
+      edgeLabelSize: 11,
+      edgeLabelColor: { color: this.look.soft },
       minCameraRatio: 0.05,
       maxCameraRatio: 4,
       nodeReducer: (id, data) => this.reducedNode(id, data),
@@ -67,6 +80,9 @@ export class Stage {
   show(drawing: Drawing, nodes: (id: string) => Node | undefined): void {
     this.graph.clear();
     this.add([...drawing.spots.values()], [...drawing.lines.values()], nodes);
+    // The hops of a short trail are named.
+    this.sigma.setSetting("renderEdgeLabels", this.graph.size < 60);
+    this.sigma.setSetting("labelRenderedSizeThreshold", this.graph.order < 80 ? 0 : 4.5);
     // Large graphs show fewer labels.
     this.sigma.setSetting("labelDensity", this.graph.order > 500 ? 0.5 : 3);
     void this.sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
@@ -79,12 +95,12 @@ export class Stage {
     spots.forEach((spot, at) => {
       if (this.graph.hasNode(spot.id)) return;
       const node = nodes(spot.id);
-      const kind = node?.kind ?? "atom";
+      const kind = spot.id === QUESTION ? "question" : (node?.kind ?? "atom");
       this.graph.addNode(spot.id, {
         ...this.beginning(spot, at, spots.length, around),
         size: scale * (spot.seed ? 11 : 3.5 + 7 * Math.sqrt(spot.energy / most)),
         share: spot.energy / most,
-        label: node ? titleOf(node, 32) : spot.id,
+        label: spot.label ?? (node ? titleOf(node, 42) : spot.id),
         kind,
         energy: spot.energy,
         seed: spot.seed,
@@ -94,9 +110,17 @@ export class Stage {
     for (const line of lines) {
       if (this.graph.hasEdge(line.id) || !this.graph.hasNode(line.src) || !this.graph.hasNode(line.dst)) continue;
       const share = Math.sqrt(line.energy / most);
-      this.graph.addEdgeWithKey(line.id, line.src, line.dst, { size: scale * (0.6 + 3 * share), weight: 0.2 + share, energy: line.energy });
+      this.graph.addEdgeWithKey(line.id, line.src, line.dst, { size: scale * (0.6 + 3 * share), weight: 0.2 + share, energy: line.energy, label: lineLabel(line) });
     }
+    if (around === undefined) this.nameLandmarks();
     this.settle();
+  }
+
+  /** In a large graph the nodes with most edges are named, so that it can be read from afar. */
+  private nameLandmarks(): void {
+    if (this.graph.order <= 500) return;
+    const hubs = this.graph.nodes().sort((one, other) => this.graph.degree(other) - this.graph.degree(one));
+    for (const id of hubs.slice(0, LANDMARKS)) this.graph.mergeNodeAttributes(id, { landmark: true, share: 1, size: 7, color: this.colour(this.graph.getNodeAttribute(id, "kind") as string, 1) });
   }
 
   /** The first position of a node: seeds in the middle, others in rings by distance, added ones beside their neighbour. */
@@ -131,6 +155,18 @@ export class Stage {
     }
   }
 
+  /** Hides all other nodes; null shows all. */
+  showOnly(ids: ReadonlySet<string> | null): void {
+    this.only = ids;
+    this.sigma.refresh({ skipIndexation: true });
+  }
+
+  /** Sets these nodes off from all others; null ends that. */
+  light(ids: ReadonlySet<string> | null): void {
+    this.lit = ids;
+    this.sigma.refresh({ skipIndexation: true });
+  }
+
   /** Hides nodes with less energy. */
   atLeast(energy: number): void {
     this.least = energy;
@@ -150,6 +186,7 @@ export class Stage {
   recolour(): void {
     this.look = lookOf(this.place);
     this.sigma.setSetting("defaultEdgeColor", this.look.line);
+    this.sigma.setSetting("edgeLabelColor", { color: this.look.soft });
     this.graph.updateEachNodeAttributes((_, data) => ({ ...data, color: this.colour(data["kind"] as string, data["share"] as number) }));
   }
 
@@ -198,23 +235,28 @@ export class Stage {
     this.sigma.on("upStage", drop);
   }
 
+  private isShown(id: string): boolean {
+    const node = this.graph.getNodeAttributes(id);
+    if (id === QUESTION) return true;
+    if (this.only && !this.only.has(id)) return false;
+    return (node["energy"] as number) >= this.least || node["seed"] === true;
+  }
+
   private reducedNode(id: string, data: Record<string, unknown>): Record<string, unknown> {
-    const shown = (data["energy"] as number) >= this.least || data["seed"] === true;
-    if (!shown) return { ...data, hidden: true };
+    if (!this.isShown(id)) return { ...data, hidden: true };
     const chosen = id === this.chosen;
+    if (this.lit && !this.near.size && !this.lit.has(id)) return { ...data, color: this.look.line, label: "", zIndex: 0 };
+    if (this.lit && !this.near.size) return { ...data, color: hueOf(data["kind"] as string, this.look.dark), zIndex: 2, forceLabel: this.lit.size < 40, size: Math.max(5, data["size"] as number), highlighted: chosen };
     if (this.near.size && !this.near.has(id)) return { ...data, color: this.look.line, label: "", zIndex: 0 };
-    return { ...data, zIndex: this.near.has(id) ? 2 : 1, forceLabel: chosen || (data["seed"] === true && !this.near.size) || (this.near.size > 1 && this.near.size < 30), highlighted: chosen };
+    return { ...data, zIndex: this.near.has(id) || data["landmark"] === true ? 2 : 1, forceLabel: chosen || (data["landmark"] === true && !this.near.size) || (data["seed"] === true && !this.near.size) || (this.near.size > 1 && this.near.size < 30), highlighted: chosen };
   }
 
   private reducedEdge(id: string, data: Record<string, unknown>): Record<string, unknown> {
     const [src, dst] = this.graph.extremities(id);
-    const weak = [src, dst].some((end) => {
-      const node = this.graph.getNodeAttributes(end);
-      return (node["energy"] as number) < this.least && node["seed"] !== true;
-    });
-    if (weak) return { ...data, hidden: true };
+    if (!this.isShown(src) || !this.isShown(dst)) return { ...data, hidden: true };
     const lit = this.near.has(src) && this.near.has(dst);
     if (lit) return { ...data, color: this.look.accent, zIndex: 2 };
+    if (this.graph.order > MANY) return { ...data, zIndex: 0, size: 0.4, color: this.look.faint };
     return this.near.size ? { ...data, zIndex: 0, size: 0.4 } : data;
   }
 
@@ -245,7 +287,7 @@ const quick = (ms: number): number => (matchMedia("(prefers-reduced-motion: redu
 function lookOf(place: HTMLElement): Look {
   const style = getComputedStyle(place);
   const of = (name: string): string => style.getPropertyValue(name).trim();
-  return { ink: of("--ink"), ground: of("--surface"), line: of("--graph-line"), accent: of("--walker"), dark: of("--is-dark") === "1" };
+  return { ink: of("--ink"), soft: of("--muted"), ground: of("--surface"), line: of("--graph-line"), faint: of("--sunken"), accent: of("--walker"), dark: of("--is-dark") === "1" };
 }
 
 /** True if this browser has WebGL. */

@@ -4,7 +4,8 @@ import type { ComponentChildren, JSX } from "preact";
 
 import type { Problem } from "../api";
 import { link } from "../route";
-import { plain } from "../words";
+import { kindOf } from "../words";
+import { matcher } from "./matches";
 
 const PATHS = {
   search: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14Zm5 12 4.5 4.5",
@@ -32,6 +33,11 @@ const PATHS = {
   pause: "M9 6v12M15 6v12",
   play: "M8 5.5v13l10-6.5Z",
   check: "M5 12.5l4.5 4.5L19 7.5",
+  link: "M10 14a4 4 0 0 0 6 .4l2.6-2.6a4 4 0 0 0-5.7-5.7L11.6 7.4M14 10a4 4 0 0 0-6-.4l-2.6 2.6a4 4 0 0 0 5.7 5.7l1.3-1.3",
+  open: "M14 5h5v5M19 5l-8 8M17 14v5H5V7h5",
+  you: "M12 4.5a3.6 3.6 0 1 0 0 7.2 3.6 3.6 0 0 0 0-7.2ZM5 20c.6-4 3.4-6 7-6s6.4 2 7 6",
+  tag: "M4 4.5h7.5l8 8-7 7-8.5-8Zm4 4h.1",
+  file: "M6.5 3.5h7l4 4v13h-11ZM13 3.5V8h4.5",
 } as const;
 
 export type IconName = keyof typeof PATHS;
@@ -94,7 +100,7 @@ export function Bucket({ name }: { name: string }): JSX.Element {
 }
 
 export function Kind({ kind }: { kind: string }): JSX.Element {
-  return <span class="kind">{plain(kind)}</span>;
+  return <span class="kind">{kindOf(kind)}</span>;
 }
 
 /** Grey lines while content loads. */
@@ -158,11 +164,7 @@ export function Meter({ share, text, of }: { share: number; text: string; of: st
 
 /** A text with some words marked. It is never parsed as markup. */
 export function Marked({ text, words }: { text: string; words: string[] }): JSX.Element {
-  const stems = words.map((word) => word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")).filter((word) => word.length > 2);
-  if (!stems.length) return <>{text}</>;
-  const begin = stems.map((word) => escaped(word.slice(0, Math.max(4, word.length - 3)))).join("|");
-  const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])((?:${begin})[\\p{L}\\p{N}]*)`, "giu"));
-  return <>{parts.map((part, at) => (at % 2 ? <mark key={at}>{part}</mark> : part))}</>;
+  const wanted = matcher(words);
+  if (!wanted) return <>{text}</>;
+  return <>{text.split(wanted).map((part, at) => (at % 2 ? <mark key={at}>{part}</mark> : part))}</>;
 }
-
-const escaped = (word: string): string => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

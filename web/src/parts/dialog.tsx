@@ -1,4 +1,5 @@
-/** A modal dialog, made with the dialog element: it traps the focus, closes with Escape and restores the focus. */
+/** A modal dialog, made with the dialog element: it traps the focus, closes with Escape and restores
+ * the focus. The focus goes to its first field, or to the button that changes nothing. */
 
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -19,6 +20,9 @@ export function Dialog({ title, onClose, children, firm }: Props): JSX.Element {
     const dialog = place.current;
     const before = document.activeElement;
     dialog?.showModal();
+    // The first field, else the button that changes nothing: never the one that closes.
+    const first = ["[data-first]", ".dialog-body :is(input, textarea, select)", ".dialog-body footer button", "h2"];
+    first.map((one) => dialog?.querySelector<HTMLElement>(one)).find(Boolean)?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -38,10 +42,10 @@ export function Dialog({ title, onClose, children, firm }: Props): JSX.Element {
     >
       <div class="dialog">
         <header>
-          <h2 id="dialog-title">{title}</h2>
+          <h2 id="dialog-title" tabIndex={-1}>{title}</h2>
           {!firm && <Button icon="close" label="Close" look="quiet" onClick={onClose} />}
         </header>
-        {children}
+        <div class="dialog-body">{children}</div>
       </div>
     </dialog>
   );

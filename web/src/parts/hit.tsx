@@ -1,43 +1,46 @@
-/** A search result: its text, its source, and why it was found. */
+/** A search result: its title, the passage, and why it was found. */
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 
 import type { Hit, Node } from "../api";
 import { link } from "../route";
-import { ago, energy, isoOf, onDay, readable, shownTime } from "../words";
-import { Bucket, Button, Kind, Marked, Meter, Tag } from "./basics";
-import { foundBy, Lines, WhyPath } from "./why";
+import { ago, headingOf, isoOf, isTime, many, noteTitleOf, onDay, shownTime, titleOf } from "../words";
+import { Bucket, Button, Kind, Marked, Tag, Told } from "./basics";
+import { Passage } from "./passage";
+import { reasonOf } from "./reason";
+import { useHiddenTags } from "./tags";
+import { Lines, WhyPath } from "./why";
 
 interface Props {
   hit: Hit;
   cue: string;
   words: string[];
-  /** The best score of its list. */
-  best: number;
+  hits: Map<string, Hit>;
   starts: Map<string, number>;
+  picked: boolean;
+  pick: (picked: boolean) => void;
 }
 
-export function HitCard({ hit, cue, words, best, starts }: Props): JSX.Element {
+export function HitCard({ hit, cue, words, hits, starts, picked, pick }: Props): JSX.Element {
   const [open, setOpen] = useState(false);
   const why = useId();
   const node = hit.node;
   return (
-    <article class="card hit" data-id={node.id}>
-      {hit.mark && <p class="notice">{hit.mark}</p>}
-      <MemoryHead node={node} words={words} />
+    <article class={`card hit ${hit.direct ? "direct" : "related"} ${picked ? "picked" : ""}`} data-id={node.id}>
+      {hit.mark && <p class="notice outdated"><Told text={`No longer so: ${hit.mark}`} /></p>}
+      <MemoryHead node={node} words={words}>
+        {!hit.direct && <span class="related-mark" title="It does not match your words itself: something that does leads to it">related</span>}
+        <label class="pick-one">
+          <input type="checkbox" checked={picked} onChange={(event) => pick(event.currentTarget.checked)} />
+          <span class="unseen">Select {titleOf(node, 60)}</span>
+        </label>
+      </MemoryHead>
       {hit.why.lines && hit.why.lines.length > 0 && <Lines lines={hit.why.lines} />}
+      <Folded more={hit.more} words={words} />
       <footer class="card-foot">
-        <Meter share={best > 0 ? hit.score / best : 0} text={energy(hit.score)} of="Score" />
-        <span class="found-by">{foundBy(hit)}</span>
-        <button
-          type="button"
-          class="button quiet why-button"
-          aria-expanded={open}
-          aria-controls={why}
-          data-why
-          onClick={() => setOpen(!open)}
-        >
+        <span class="reason">{reasonOf(hit, words, hits)}</span>
+        <button type="button" class="button quiet why-button" aria-expanded={open} aria-controls={why} data-why onClick={() => setOpen(!open)}>
           {open ? "Hide why" : "Why?"}
         </button>
       </footer>
@@ -48,61 +51,73 @@ export function HitCard({ hit, cue, words, best, starts }: Props): JSX.Element {
   );
 }
 
-const LONG = 320;
+/** Other passages of the same note, folded. */
+function Folded({ more, words }: { more: Hit[]; words: string[] }): JSX.Element | null {
+  const [open, setOpen] = useState(false);
+  if (!more.length) return null;
+  return (
+    <div class="folded">
+      <Button icon="down" look="quiet" expanded={open} onClick={() => setOpen(!open)}>{many(more.length, "more passage", "more passages")} of this {more[0]!.node.props["speaker"] ? "conversation" : "note"}</Button>
+      {open && (
+        <ul>
+          {more.map(({ node, mark }) => (
+            <li key={node.id}>
+              <a class="folded-title" href={link("node", node.id)} data-hit>{headingOf(node) || "Open this passage"}</a>
+              {mark && <p class="notice outdated">No longer so: {mark}</p>}
+              <Passage text={node.text} words={words} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
 
-/** The title as a link, then the text, the source and the tags that people gave. */
-export function MemoryHead({ node, words = [] }: { node: Node; words?: string[] }): JSX.Element {
-  const [whole, setWhole] = useState(false);
-  const said = readable(node.text);
-  const long = said.length > LONG + 80;
-  const text = long && !whole ? `${said.slice(0, LONG).trimEnd()}…` : said;
+/** The title as a link, then where it is from, the text, and the tags that people gave. */
+export function MemoryHead({ node, words = [], most, children }: { node: Node; words?: string[]; most?: number; children?: ComponentChildren }): JSX.Element {
+  const heading = headingOf(node);
+  const title = noteTitleOf(node);
   return (
     <>
-      <header class="card-head">
-        <Kind kind={node.kind} />
-        {node.source && (
-          <span class="source" title={node.source}>
-            {node.source}
-          </span>
-        )}
-        <time dateTime={isoOf(node.at)} title={onDay(shownTime(node))}>
-          {ago(node)}
-        </time>
+      <header class="card-top">
+        <h3 class="card-name">
+          <a href={link("node", node.id)} data-hit>
+            {title ? <Marked text={title} words={words} /> : titleOf(node, 70)}
+            {heading && <><span class="sep"> › </span><span class="card-heading"><Marked text={heading} words={words} /></span></>}
+          </a>
+        </h3>
+        {children}
       </header>
-      <h3 class={node.name ? "card-name" : "card-text"}>
-        <a href={link("node", node.id)} data-hit>
-          <Marked text={node.name ?? text} words={words} />
-        </a>
-      </h3>
-      {node.name && node.text && (
-        <p class="card-text">
-          <Marked text={text} words={words} />
-        </p>
-      )}
-      {long && (
-        <Button look="quiet" onClick={() => setWhole(!whole)} expanded={whole}>
-          {whole ? "Show less" : "Show all of it"}
-        </Button>
-      )}
+      <p class="card-head">
+        {node.kind !== "atom" && <Kind kind={node.kind} />}
+        {node.source && <span class="source">{node.source}</span>}
+        <time dateTime={isoOf(node.at)} title={onDay(shownTime(node))}>{ago(node)}</time>
+      </p>
+      {node.text && <Passage text={node.text} words={words} {...(most !== undefined && { most })} />}
       <Labels node={node} />
     </>
   );
 }
 
-const SHOWN = 6;
+const OWN = 5;
+const AUTOMATIC = 2;
 
+/** A few labels: people's own first. Of automatic ones only some that say what it is about. */
 export function Labels({ node }: { node: Node }): JSX.Element | null {
-  const { tags } = node;
-  if (!tags.length && !node.buckets.length) return null;
+  const hidden = useHiddenTags();
+  const own = node.tags.filter((tag) => !hidden.has(tag));
+  const telling = node.automatic_tags.filter((tag) => !own.includes(tag) && !hidden.has(tag) && !isTime(tag) && !/^(doc|note|file|chat)$|:/.test(tag));
+  const automatic = own.length >= AUTOMATIC ? [] : telling.slice(0, AUTOMATIC);
+  // A bucket that is the folder of the file says nothing new.
+  const buckets = node.buckets.filter((name) => !node.source?.toLowerCase().startsWith(`${name}/`)).slice(0, 2);
+  if (!own.length && !automatic.length && !buckets.length) return null;
   return (
     <p class="labels">
-      {node.buckets.map((name) => (
-        <Bucket name={name} key={name} />
-      ))}
-      {tags.slice(0, SHOWN).map((name) => (
-        <Tag name={name} key={name} />
-      ))}
-      {tags.length > SHOWN && <span class="muted">and {tags.length - SHOWN} more</span>}
+      {own.slice(0, OWN).map((name) => <Tag name={name} key={name} />)}
+      {own.length > OWN && <span class="muted">and {own.length - OWN} more</span>}
+      {buckets.map((name) => <Bucket name={name} key={name} />)}
+      {automatic.map((name) => <Tag name={name} origin="auto" key={name} />)}
     </p>
   );
 }
+

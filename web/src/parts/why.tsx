@@ -8,6 +8,7 @@ import SIGNALS from "../signals.json";
 import { energy, plain, titleOf } from "../words";
 import { Kind } from "./basics";
 import { useKnown } from "./known";
+import { isHop } from "./reason";
 
 /** One step of a path: a node, how it was reached, and its energy. */
 interface Stop {
@@ -35,14 +36,12 @@ const listed = new Intl.ListFormat("en", { type: "conjunction" });
 
 export const foundBy = (hit: Hit): string => listed.format((hit.why.found_by ?? []).map((by) => FOUND_BY[by] ?? plain(by)));
 
-const isHop = (step: Hop | LabelStep): step is Hop => "energy" in step;
-
 /** The steps from the first anchor to the hit; `starts` are the energies of the anchors. */
 export function stopsOf(hit: Hit, starts: Map<string, number>): Stop[] {
   const path = hit.why.path ?? [];
   const first = path[0];
-  if (!first || hit.direct) return [{ id: hit.node.id, by: `found by ${foundBy(hit) || "the cue"}`, details: [], energy: hit.score }];
-  const start: Stop = { id: first.src, by: "found by the cue", details: [], energy: starts.get(first.src) };
+  if (!first || hit.direct) return [{ id: hit.node.id, by: `found by ${foundBy(hit) || "your question"}`, details: [], energy: hit.score }];
+  const start: Stop = { id: first.src, by: "found by your question", details: [], energy: starts.get(first.src) };
   const walked = (hit.why.found_by ?? []).includes("walk");
   return [start, ...path.map((step) => stopAfter(step, walked))];
 }
@@ -63,7 +62,7 @@ export function WhyPath({ hit, cue, starts }: { hit: Hit; cue: string; starts: M
   const most = Math.max(...stops.map((stop) => stop.energy ?? 0), 1e-9);
   return (
     <div class="why">
-      <ol class="trail" aria-label="The way from the cue to this memory">
+      <ol class="trail" aria-label="The way from your question to this memory">
         <li class="stop cue">
           <span class="dot" aria-hidden="true" />
           <span class="stop-words">“{cue}”</span>
@@ -135,6 +134,8 @@ function Parts({ hit }: { hit: Hit }): JSX.Element | null {
   const shared = [...(hit.why.shared ?? [])].sort((one, other) => other.idf - one.idf).slice(0, 6);
   if (!parts.length && !terms.length && !fits.length && !shared.length) return null;
   return (
+    <details class="numbers">
+      <summary>Numbers</summary>
     <dl class="parts">
       <Part name="score" value={energy(hit.score)} />
       {parts.map(([name, value]) => (
@@ -149,6 +150,7 @@ function Parts({ hit }: { hit: Hit }): JSX.Element | null {
         />
       )}
     </dl>
+    </details>
   );
 }
 

@@ -1,11 +1,13 @@
-/** Buckets, kinds, people's tags and automatic tags with the number of their memories. */
+/** People's tags first, then buckets, kinds and automatic tags, with the number of their memories. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import { ask, askFor, type Stats } from "../api";
 import { useAsked, useTitle } from "../hooks";
-import { Empty, Failure, Loading } from "../parts/basics";
+import { Button, Empty, Failure, Loading } from "../parts/basics";
+import { TagTable } from "../parts/tag_table";
+import { useHiddenTags } from "../parts/tags";
 import { link } from "../route";
 import { count, isTime, many, plain } from "../words";
 
@@ -41,9 +43,10 @@ export function BrowseView(): JSX.Element {
       <header class="view-head">
         <h1>Browse</h1>
       </header>
+      <OwnTags tags={tags} kinds={Object.keys(stats.kinds)} again={found.again} />
       <Buckets buckets={buckets} />
       <Kinds kinds={stats.kinds} />
-      <Tags tags={tags} automatic={automatic} />
+      <AutomaticTags tags={automatic} />
     </>
   );
 }
@@ -69,6 +72,8 @@ function Buckets({ buckets }: { buckets: Label[] }): JSX.Element {
   );
 }
 
+const KINDS: Record<string, string> = { atom: "passages", source: "notes and files", person: "people", entity: "things and places", concept: "concepts", episode: "sittings", storyline: "storylines" };
+
 function Kinds({ kinds }: { kinds: Record<string, number> }): JSX.Element {
   return (
     <section class="part" aria-label="Kinds">
@@ -76,7 +81,7 @@ function Kinds({ kinds }: { kinds: Record<string, number> }): JSX.Element {
       <ul class="cloud">
         {Object.entries(kinds).map(([kind, nodes]) => (
           <li key={kind}>
-            <a class="pick" href={link("timeline", "", { kind })}>{plain(kind)} <span>{count(nodes)}</span></a>
+            <a class="pick" href={link("timeline", "", { kind })}>{KINDS[kind] ?? plain(kind)} <span>{count(nodes)}</span></a>
           </li>
         ))}
       </ul>
@@ -86,35 +91,59 @@ function Kinds({ kinds }: { kinds: Record<string, number> }): JSX.Element {
 
 const SHOWN = 200;
 
-function Tags({ tags, automatic }: { tags: Label[]; automatic: Label[] }): JSX.Element {
+const wantedOf = (word: string): string => word.trim().toLowerCase().replace(/^#/, "").replaceAll(" ", "_");
+
+/** The tags that people gave, to look through, rename and hide. */
+function OwnTags({ tags, kinds, again }: { tags: Label[]; kinds: string[]; again: () => void }): JSX.Element {
   const [word, setWord] = useState("");
-  const wanted = word.trim().toLowerCase().replace(/^#/, "").replaceAll(" ", "_");
-  const fitting = (some: Label[]): Label[] => some.filter((one) => one.name.includes(wanted));
-  const own = fitting(tags);
-  const byRule = fitting(automatic);
-  const times = byRule.filter((one) => isTime(one.name));
-  const topics = byRule.filter((one) => !isTime(one.name));
+  const [tending, setTending] = useState(false);
+  const hidden = useHiddenTags();
+  const fitting = tags.filter((one) => one.name.includes(wantedOf(word)) && (tending || !hidden.has(one.name)));
   return (
-    <section class="part" aria-label="Tags">
-      <h2>Tags</h2>
-      <label class="field tag-filter">
-        Find a tag
-        <input type="search" value={word} onInput={(event) => setWord(event.currentTarget.value)} placeholder="radio" />
-      </label>
-      {own.length + byRule.length === 0 && <p class="muted">No tag is called so.</p>}
-      {tags.length === 0 && byRule.length > 0 && <p class="muted">Nobody has given a tag.</p>}
-      <Cloud tags={own} />
-      {topics.length > 0 && (
-        <section aria-label="Automatic tags">
-          <h3 class="sub">Automatic, from paths and texts</h3>
-          <Cloud tags={topics} />
-        </section>
+    <section class="part" aria-label="Your tags">
+      <h2>Your tags</h2>
+      {tags.length === 0 && <p class="muted">Nobody has given a tag yet. Give one while writing or editing a memory, or to selected results of a search.</p>}
+      {tags.length > 0 && (
+        <p class="row tag-tools">
+          {tags.length > 12 && <TagFilter word={word} setWord={setWord} />}
+          <Button look="quiet" icon="edit" pressed={tending} onClick={() => setTending(!tending)}>{tending ? "Done" : "Rename or hide"}</Button>
+          {!tending && hidden.size > 0 && <span class="muted">{many(hidden.size, "tag")} hidden on this page</span>}
+        </p>
       )}
+      {tags.length > 0 && fitting.length === 0 && <p class="muted">No tag is called so.</p>}
+      {tending ? <TagTable tags={fitting} kinds={kinds} again={again} /> : <Cloud tags={fitting} />}
+    </section>
+  );
+}
+
+function TagFilter({ word, setWord }: { word: string; setWord: (word: string) => void }): JSX.Element {
+  return (
+    <label class="field-inline tag-filter">
+      Find a tag
+      <input type="search" value={word} onInput={(event) => setWord(event.currentTarget.value)} placeholder="radio" />
+    </label>
+  );
+}
+
+function AutomaticTags({ tags }: { tags: Label[] }): JSX.Element | null {
+  const [word, setWord] = useState("");
+  const hidden = useHiddenTags();
+  const fitting = tags.filter((one) => one.name.includes(wantedOf(word)) && !hidden.has(one.name));
+  const times = fitting.filter((one) => isTime(one.name));
+  const topics = fitting.filter((one) => !isTime(one.name));
+  if (!tags.length) return null;
+  return (
+    <section class="part" aria-label="Automatic tags">
+      <h2>Automatic tags</h2>
+      <TagFilter word={word} setWord={setWord} />
+      {fitting.length === 0 && <p class="muted">No tag is called so.</p>}
+      {topics.length > 0 && <h3 class="sub">From paths and texts</h3>}
+      <Cloud tags={topics} />
       {times.length > 0 && (
-        <section aria-label="Tags of times">
-          <h3 class="sub">Automatic, by time</h3>
+        <details class="times" open={word !== ""}>
+          <summary>By time ({count(times.length)})</summary>
           <Cloud tags={times} />
-        </section>
+        </details>
       )}
     </section>
   );

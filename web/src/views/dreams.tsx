@@ -6,7 +6,8 @@ import { useState } from "preact/hooks";
 import { askFor, follow, type Problem, type Progress } from "../api";
 import { asProblem, useAsked, useTitle } from "../hooks";
 import { Button, Empty, Failure, Loading, Told } from "../parts/basics";
-import { atTime, count, isoOf, onDay, plain } from "../words";
+import { link } from "../route";
+import { atTime, count, isoOf, many, onDay, plain } from "../words";
 
 interface Pass {
   name: string;
@@ -26,22 +27,25 @@ interface Report {
   notices: string[];
 }
 
-const DOES: Record<string, string> = {
-  temporal: "labels of times",
-  auto_tags: "tags of names and phrases",
-  infection: "tags that texts name",
-  mentions: "edges to what is named",
-  known_as: "names that others use for a text",
-  cooccurrence: "edges between names",
-  episodes: "what happened in one sitting",
-  consolidation: "summaries of files",
-  storylines: "what is told over time",
-  macros: "storylines of one anchor",
-  decay: "what nobody uses fades",
-  note_expiry: "notes whose time is over",
-  facts: "facts confirmed and retracted",
-  mirror: "folders kept in step",
+/** What the passes do, in the order in which people want to know it, and what each found in words. */
+const LEARNT: Record<string, { does: string; said: (wrote: number) => string; to?: [view: string, query: Record<string, string>] }> = {
+  facts: { does: "facts confirmed and retracted", said: (n) => `${many(n, "fact")} confirmed or retracted by newer texts`, to: ["you", {}] },
+  storylines: { does: "what is told over time", said: (n) => `${many(n, "part")} of stories that go on over time`, to: ["timeline", { kind: "storyline" }] },
+  macros: { does: "storylines of one anchor", said: (n) => `${many(n, "part")} of longer stories`, to: ["timeline", { kind: "macro" }] },
+  cooccurrence: { does: "edges between names", said: (n) => `${many(n, "new connection")} between names, worth a look`, to: ["timeline", { kind: "entity" }] },
+  mentions: { does: "edges to what is named", said: (n) => `${many(n, "place", "places")} where texts mention people and things` },
+  known_as: { does: "names that others use for a text", said: (n) => `${many(n, "other name")} by which people call a text` },
+  auto_tags: { does: "tags of names and phrases", said: (n) => `${many(n, "tag")} that texts share, given`, to: ["browse", {}] },
+  infection: { does: "tags that texts name", said: (n) => `${many(n, "tag")} that texts themselves name, given`, to: ["browse", {}] },
+  episodes: { does: "what happened in one sitting", said: (n) => `${many(n, "text")} put together with what was written in the same sitting`, to: ["timeline", { kind: "episode" }] },
+  consolidation: { does: "summaries of files", said: (n) => `${many(n, "note")} summed up` },
+  temporal: { does: "labels of times", said: (n) => `${many(n, "label")} of days, months and seasons` },
+  decay: { does: "what nobody uses fades", said: (n) => `${many(n, "memory that nobody uses fades", "memories that nobody uses fade")} a little` },
+  note_expiry: { does: "notes whose time is over", said: (n) => `${many(n, "note whose time is over is", "notes whose time is over are")} gone` },
+  mirror: { does: "folders kept in step", said: (n) => `${many(n, "mirrored file")} brought up to date` },
 };
+
+const ORDER = Object.keys(LEARNT);
 
 export function DreamsView(): JSX.Element {
   useTitle("Dreams");
@@ -84,7 +88,7 @@ export function DreamsView(): JSX.Element {
       {rehearsed && (
         <section class="card" aria-label="What a dream would do">
           <h2 class="report-title">{rehearsed.skipped ? "Another dream is at work; this one was skipped." : "What a dream would do now"}</h2>
-          {!rehearsed.skipped && <Passes report={rehearsed} />}
+          {!rehearsed.skipped && <Learnt report={rehearsed} />}
         </section>
       )}
       {past.loading && !past.data && <Loading what="dreams" rows={2} />}
@@ -102,11 +106,11 @@ export function DreamsView(): JSX.Element {
               <span class="muted">{report.seconds < 1 ? "under a second" : `${Math.round(report.seconds)} s`}</span>
             </h2>
             {number === 0 ? (
-              <Passes report={report} />
+              <Learnt report={report} />
             ) : (
               <details>
                 <summary>{summed(report)}</summary>
-                <Passes report={report} />
+                <Learnt report={report} />
               </details>
             )}
           </article>
@@ -116,48 +120,74 @@ export function DreamsView(): JSX.Element {
   );
 }
 
+/** What the passes of a report did, the most telling first. */
+function learnt(report: Report): { pass: Pass; said: string; to: string | null }[] {
+  const place = (one: Pass): number => (ORDER.includes(one.name) ? ORDER.indexOf(one.name) : ORDER.length);
+  return report.passes
+    .filter((one) => one.wrote || one.removed)
+    .sort((a, b) => place(a) - place(b))
+    .map((pass) => {
+      const known = LEARNT[pass.name];
+      const said = !known ? `${plain(pass.name)}: ${count(pass.wrote)}` : known.said(pass.wrote || pass.removed);
+      const gone = pass.wrote && pass.removed ? `, and ${count(pass.removed)} taken back` : !pass.wrote ? ", taken back" : "";
+      const own = pass.name === "note_expiry" || pass.name === "decay";
+      return { pass, said: own ? said : said + gone, to: known?.to ? link(known.to[0], "", known.to[1]) : null };
+    });
+}
+
 function summed(report: Report): string {
-  const wrote = report.passes.reduce((sum, one) => sum + one.wrote, 0);
-  const removed = report.passes.reduce((sum, one) => sum + one.removed, 0);
-  return wrote || removed ? `${count(wrote)} written, ${count(removed)} removed` : "Nothing had changed";
+  const found = learnt(report);
+  return found.length ? found.slice(0, 2).map((one) => one.said).join("; ") : "Nothing had changed";
+}
+
+function Learnt({ report }: { report: Report }): JSX.Element {
+  const found = learnt(report);
+  const troubles = [...report.notices, ...report.passes.flatMap((one) => one.problems)];
+  const examples = report.passes.flatMap((one) => one.changes.slice(0, 4));
+  return (
+    <>
+      {found.length === 0 && <p class="muted">Nothing had changed since the dream before.</p>}
+      {found.length > 0 && (
+        <ul class="learnt">
+          {found.map((one) => (
+            <li key={one.pass.name}>{one.to ? <a href={one.to}>{one.said}</a> : one.said}</li>
+          ))}
+        </ul>
+      )}
+      {troubles.map((text) => <p class="notice" key={text}><Told text={text} /></p>)}
+      {examples.length > 0 && (
+        <details class="changes">
+          <summary>For example</summary>
+          <ul>{examples.slice(0, 24).map((line) => <li key={line}>{line}</li>)}</ul>
+        </details>
+      )}
+      {found.length > 0 && (
+        <details class="changes">
+          <summary>Pass by pass</summary>
+          <Passes report={report} />
+        </details>
+      )}
+    </>
+  );
 }
 
 function Passes({ report }: { report: Report }): JSX.Element {
   const did = report.passes.filter((one) => one.wrote || one.removed || one.problems.length);
-  if (!did.length) return <p class="muted">Nothing had changed since the dream before.</p>;
-  const most = Math.max(...did.map((one) => one.wrote + one.removed));
   return (
-    <>
-      <table class="passes">
-        <thead>
-          <tr><th scope="col">Pass</th><th scope="col">Read</th><th scope="col">Written</th><th scope="col">Removed</th><th scope="col" class="bar-cell">Share</th></tr>
-        </thead>
-        <tbody>
-          {did.map((one) => (
-            <tr key={one.name}>
-              <th scope="row">{plain(one.name)} <span class="muted">{DOES[one.name]}</span></th>
-              <td>{count(one.read)}</td>
-              <td>{count(one.wrote)}</td>
-              <td>{count(one.removed)}</td>
-              <td class="bar-cell"><span class="meter-bar" aria-hidden="true"><i style={{ width: `${(100 * (one.wrote + one.removed)) / most}%` }} /></span></td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {[...report.notices, ...did.flatMap((one) => one.problems)].map((text) => (
-        <p class="notice" key={text}><Told text={text} /></p>
-      ))}
-      {did.some((one) => one.changes.length) && (
-        <details class="changes">
-          <summary>The first changes</summary>
-          {did.filter((one) => one.changes.length).map((one) => (
-            <div key={one.name}>
-              <h3 class="sub">{plain(one.name)}</h3>
-              <ul>{one.changes.slice(0, 12).map((line) => <li key={line}>{line}</li>)}</ul>
-            </div>
-          ))}
-        </details>
-      )}
-    </>
+    <table class="passes">
+      <thead>
+        <tr><th scope="col">Pass</th><th scope="col">Read</th><th scope="col">Written</th><th scope="col">Removed</th></tr>
+      </thead>
+      <tbody>
+        {did.map((one) => (
+          <tr key={one.name}>
+            <th scope="row">{plain(one.name)} <span class="muted">{LEARNT[one.name]?.does}</span></th>
+            <td>{count(one.read)}</td>
+            <td>{count(one.wrote)}</td>
+            <td>{count(one.removed)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -7,10 +7,11 @@ import { ask, askFor, type Fact, type Node, type Problem, view } from "../api";
 import { asProblem, useAsked, useKeys, useTitle } from "../hooks";
 import { EditDialog, ForgetDialog, wholeOf } from "../parts/actions";
 import { Bucket, Button, Empty, Failure, Kind, Loading, Meter, Tag } from "../parts/basics";
+import { Markdown } from "../markdown/render";
 import { learn } from "../parts/known";
-import { Prose } from "../parts/prose";
+import { Elsewhere, type Note, WholeNote } from "../parts/note";
 import { go, link } from "../route";
-import { atTime, energy, isDay, isoOf, many, onDay, onShortDay, plain, readable, shownTime, snippet, titleOf } from "../words";
+import { atTime, energy, isDay, isoOf, many, onDay, onShortDay, plain, shownTime, snippet, titleOf } from "../words";
 import { GraphView } from "./graph";
 
 interface Glimpse {
@@ -46,7 +47,9 @@ interface About {
   ties: Tie[];
   facts: (Fact & { object_title: string | null })[];
   summary: string;
-  contents: { id: string; text: string }[];
+  note: Note | null;
+  /** The file on this machine's disk, if the server is on it too. */
+  file: { path: string; vault: boolean } | null;
   history: { at: number; name: string | null; text: string }[];
   notes: { id: string; text: string; created: number; expires: number | null }[];
 }
@@ -90,15 +93,17 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
     setDoing(key === "e" ? "edit" : "forget");
     return true;
   });
+  const passage = about.note !== null && node.kind === "atom" && about.note.passages.some((one) => one.id === node.id);
+  const title = passage ? about.note!.title : titleOf(node, 120);
   return (
     <article class="node">
       <header class="node-head">
+        <h1>{passage && about.note!.id ? <a href={link("node", about.note!.id)}>{title}</a> : title}</h1>
         <p class="card-head">
           <Kind kind={node.kind} />
           {node.source && <span class="source">{node.source}</span>}
           <time dateTime={isoOf(node.at)}>{onDay(shownTime(node))}{!isDay(node) && `, ${atTime(node.at)}`}</time>
         </p>
-        <h1 class={node.name ? "" : "unseen"}>{titleOf(node, 80)}</h1>
         <div class="row">
           {about.mine ? (
             <>
@@ -109,18 +114,22 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
           ) : (
             <span class="muted">It belongs to {about.owner}, who alone can change it.</span>
           )}
+          <Elsewhere file={about.file} />
         </div>
         {aside && <p class="notice">In quarantine: nothing finds it unless it is asked to.</p>}
         {problem && <Failure problem={problem} />}
       </header>
       <div class="node-columns">
-        <div>
-          {node.text && <Prose text={node.text} />}
-          {!node.text && !about.contents.length && about.summary && <Prose text={about.summary} />}
+        <div class="node-main">
+          {about.note && about.note.passages.length > 0 && (passage || !node.text) ? (
+            <WholeNote note={about.note} here={passage ? node.id : ""} />
+          ) : (
+            (node.text || about.summary) && <div class="node-text"><Markdown text={node.text || about.summary} /></div>
+          )}
           {node.aliases.length > 0 && <p class="muted">Also called {node.aliases.join(", ")}</p>}
           <p class="labels">
-            {node.buckets.map((name) => <Bucket name={name} key={name} />)}
             {own.map((tag) => <Tag name={tag.name} origin={tag.origin} key={tag.name} />)}
+            {node.buckets.map((name) => <Bucket name={name} key={name} />)}
           </p>
           {automatic.length > 0 && (
             <p class="labels" aria-label="Automatic tags">
@@ -128,7 +137,6 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
               {automatic.map((tag) => <Tag name={tag.name} origin={tag.origin} key={tag.name} />)}
             </p>
           )}
-          <Contents about={about} />
           <Facts about={about} judge={judge} />
           <Notes about={about} />
           <History about={about} />
@@ -150,7 +158,7 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
           }}
         />
       )}
-      {doing === "forget" && <ForgetDialog node={node} onClose={() => setDoing(null)} onDone={() => go(link("search"))} />}
+      {doing === "forget" && <ForgetDialog nodes={[node]} onClose={() => setDoing(null)} onDone={() => go(link("search"))} />}
     </article>
   );
 }
@@ -161,25 +169,6 @@ function Section({ title, children }: { title: string; children: ComponentChildr
       <h2>{title}</h2>
       {children}
     </section>
-  );
-}
-
-/** The paragraphs of a file. */
-function Contents({ about }: { about: About }): JSX.Element | null {
-  const [all, setAll] = useState(false);
-  if (!about.contents.length) return null;
-  const shown = all ? about.contents : about.contents.slice(0, 12);
-  return (
-    <Section title="In this file">
-      <ol class="contents">
-        {shown.map((one) => (
-          <li key={one.id}>
-            <a class={one.text.startsWith("#") ? "heading" : ""} href={link("node", one.id)}>{readable(one.text)}</a>
-          </li>
-        ))}
-      </ol>
-      {shown.length < about.contents.length && <Button onClick={() => setAll(true)}>Show all {about.contents.length}</Button>}
-    </Section>
   );
 }
 
@@ -249,6 +238,16 @@ function History({ about }: { about: About }): JSX.Element {
   );
 }
 
+/** Edges in plain words, seen from either end. */
+const TIES: Record<string, [outgoing: string, incoming: string]> = {
+  links: ["links to", "linked from"],
+  mentions: ["mentions", "mentioned in"],
+  co_occurs: ["named together with", "named together with"],
+  under: ["part of", "its passage"],
+  next: ["before", "after"],
+  during: ["in the sitting", "in this sitting"],
+};
+
 function Ties({ about }: { about: About }): JSX.Element {
   return (
     <Section title="Joined to">
@@ -256,7 +255,7 @@ function Ties({ about }: { about: About }): JSX.Element {
       <ul class="ties">
         {about.ties.map((tie) => (
           <li key={tie.edge}>
-            <span class="tie-kind">{tie.outgoing ? "→" : "←"} {plain(tie.type ?? tie.kind)}</span>
+            <span class="tie-kind">{tie.outgoing ? "→" : "←"} {tie.type ? plain(tie.type) : (TIES[tie.kind]?.[tie.outgoing ? 0 : 1] ?? plain(tie.kind))}</span>
             <a href={link("node", tie.node.id)}>{snippet(tie.node.title)}</a>
             {tie.text && <span class="muted">{tie.text}</span>}
             <Meter share={tie.weight ?? 0} text={tie.weight === null ? "?" : energy(tie.weight)} of="Weight" />

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import { askFor, type Node, type Problem } from "../api";
+import { usePending } from "../forgetting";
 import { asProblem, useTitle } from "../hooks";
 import { ForgetDialog, wholeOf } from "../parts/actions";
 import { Button, Empty, Failure, Loading } from "../parts/basics";
@@ -16,6 +17,7 @@ export function QuarantineView(): JSX.Element {
   const [turn, setTurn] = useState(0);
   const [problem, setProblem] = useState<Problem>();
   const [doomed, setDoomed] = useState<Node | null>(null);
+  const pending = usePending();
   const list = useListed(`quarantine ${turn}`, { provenance: "quarantine", include_archived: true, limit: 60 });
   const letBack = (what: { ids: string[] } | { source: string }): void => {
     setProblem(undefined);
@@ -41,7 +43,7 @@ export function QuarantineView(): JSX.Element {
         </Empty>
       )}
       <div class="list">
-        {list.nodes.filter((node) => !within(node)).map((node) => (
+        {list.nodes.filter((node) => !within(node) && !pending.has(node.id)).map((node) => (
           <article class="card" key={node.id}>
             <MemoryHead node={node} />
             {held(node) > 0 && <p class="muted held">With {many(held(node), "memory", "memories")} that came from it.</p>}
@@ -56,12 +58,9 @@ export function QuarantineView(): JSX.Element {
       {list.more && <p class="more"><Button onClick={list.more}>Show more</Button></p>}
       {doomed && (
         <ForgetDialog
-          node={doomed}
+          nodes={[doomed]}
           onClose={() => setDoomed(null)}
-          onDone={() => {
-            setDoomed(null);
-            setTurn(turn + 1);
-          }}
+          onDone={() => setDoomed(null)}
         />
       )}
     </>

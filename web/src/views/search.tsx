@@ -1,68 +1,19 @@
-/** Search: a cue, a recipe and filters; direct and related results side by side. */
+/** Search: one list of results, best first, with the current facts before it. */
 
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
-import { ask, type Hit, type Node, type Recollection, type Stats } from "../api";
+import { ask, type Hit, type Node, type RecalledFact, type Recollection, type Stats } from "../api";
+import { usePending } from "../forgetting";
 import { useAsked, useTitle } from "../hooks";
-import { Button, Empty, Failure, Icon, Loading, Told } from "../parts/basics";
+import { Button, Empty, Failure, Loading, Told } from "../parts/basics";
 import { HitCard, MemoryHead } from "../parts/hit";
-import { learn } from "../parts/known";
-import { go, link, type Route } from "../route";
-import { count, isHeading, many, taken, titleOf } from "../words";
+import { learn, learnAbout } from "../parts/known";
+import { Selection } from "../parts/selection";
+import { link, type Route } from "../route";
+import { count, isHeading, many, onShortDay, taken } from "../words";
 import { GraphView } from "./graph";
-
-const RECIPES = [
-  ["trail", "Trail", "By words and meaning, then along names and links. The default."],
-  ["tag-walk", "Tag walk", "By words, then along the tags and buckets of the results."],
-  ["energy", "Energy", "By words and meaning, then by activation along edges."],
-  ["narrative", "Narrative", "The people and things in the cue, with their current facts."],
-  ["explore", "Explore", "By relevance, freshness and how often it is used."],
-] as const;
-
-const BUDGETS = [500, 1000, 2000, 4000, 8000, 16000];
-const TABS = [
-  ["hits", "Memories"],
-  ["graph", "Graph"],
-  ["text", "As an agent reads it"],
-] as const;
-
-/** All parameters of a search, as in the URL. */
-const FIELDS = ["q", "recipe", "budget", "tags", "buckets", "kinds", "since", "until", "fuzzy", "quarantined", "archived", "tab"] as const;
-type Field = (typeof FIELDS)[number];
-type Form = Record<Field, string>;
-
-function formOf(query: URLSearchParams): Form {
-  const form = Object.fromEntries(FIELDS.map((field) => [field, query.get(field) ?? ""])) as Form;
-  // A URL that was typed or comes from another version may have unknown values.
-  const recipe = RECIPES.some(([name]) => name === form.recipe) ? form.recipe : "trail";
-  const budget = /^[1-9]\d{0,6}$/.test(form.budget) ? form.budget : "2000";
-  return { ...form, recipe, budget, tab: TABS.some(([name]) => name === form.tab) ? form.tab : "hits" };
-}
-
-function addressOf(form: Form): string {
-  const usual: Partial<Form> = { recipe: "trail", budget: "2000", tab: "hits" };
-  return link("search", "", Object.fromEntries(Object.entries(form).filter(([name, value]) => usual[name as Field] !== value)));
-}
-
-const listed = (text: string): string[] => text.split(/[,\s]+/).map((word) => word.replace(/^[#@]/, "")).filter(Boolean);
-
-/** The arguments of `recall`. */
-function argumentsOf(form: Form): object {
-  return {
-    cue: form.q,
-    recipe: form.recipe,
-    budget: Number(form.budget),
-    tags: listed(form.tags),
-    buckets: listed(form.buckets),
-    kinds: listed(form.kinds),
-    since: form.since || null,
-    until: form.until || null,
-    fuzzy: form.fuzzy === "yes",
-    include_quarantined: form.quarantined === "yes",
-    include_archived: form.archived === "yes",
-  };
-}
+import { addressOf, argumentsOf, type Form, formOf, SearchForm, TABS } from "./search_form";
 
 export function SearchView({ route }: { route: Route }): JSX.Element {
   const form = formOf(route.query);
@@ -71,8 +22,12 @@ export function SearchView({ route }: { route: Route }): JSX.Element {
   const found = useAsked(form.q.trim() ? asked : null, async (signal) => {
     const begun = performance.now();
     const recollection = await ask<Recollection>("recall", argumentsOf(form), signal);
-    learn(recollection.hits.map((hit) => hit.node));
-    return { recollection, ms: performance.now() - begun };
+    const ms = performance.now() - begun;
+    const every = recollection.hits.flatMap((hit) => [hit, ...hit.more]);
+    learn(every.map((hit) => hit.node));
+    // The reasons name what the trail leads through.
+    await learnAbout(every.flatMap((hit) => (hit.why.path ?? []).flatMap((step) => [step.src, step.dst])), signal).catch(() => undefined);
+    return { recollection, ms };
   });
   return (
     <div class="search">
@@ -80,124 +35,32 @@ export function SearchView({ route }: { route: Route }): JSX.Element {
       {!form.q.trim() && <Welcome />}
       {found.loading && <Loading what="what was found" rows={4} />}
       {found.problem && <Failure problem={found.problem} again={found.again} />}
-      {found.data && <Found {...found.data} form={form} />}
+      {found.data && <Found {...found.data} form={form} again={found.again} />}
     </div>
   );
 }
 
-function SearchForm({ form }: { form: Form }): JSX.Element {
-  const [draft, setDraft] = useState(form);
-  const [more, setMore] = useState(false);
-  const field = useRef<HTMLInputElement>(null);
-  const key = addressOf(form);
-  useEffect(() => setDraft(form), [key]);
-  const change = (changed: Partial<Form>, now = false): void => {
-    const next = { ...draft, ...changed };
-    setDraft(next);
-    if (now && next.q.trim()) go(addressOf(next));
-  };
-  const filters = (["tags", "buckets", "kinds", "since", "until", "fuzzy", "quarantined", "archived"] as const).filter((name) => form[name]).length;
-  return (
-    <form
-      class="search-form"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        go(addressOf(draft));
-        field.current?.blur();
-      }}
-    >
-      <div class="cue-row">
-        <Icon name="search" />
-        <input
-          ref={field}
-          id="cue"
-          type="search"
-          aria-label="Cue"
-          placeholder="Ask, or name something: words, “phrases”, #tag, @bucket"
-          autocomplete="off"
-          value={draft.q}
-          onInput={(event) => setDraft({ ...draft, q: event.currentTarget.value })}
-        />
-        <kbd class="hint" aria-hidden="true">/</kbd>
-        <Button type="submit" look="strong">Recall</Button>
-      </div>
-      <div class="how-row">
-        <fieldset class="segments">
-          <legend class="unseen">Recipe</legend>
-          {RECIPES.map(([name, title, said]) => (
-            <label key={name} title={said}>
-              <input type="radio" name="recipe" value={name} checked={draft.recipe === name} onChange={() => change({ recipe: name }, true)} />
-              <span>{title}</span>
-            </label>
-          ))}
-        </fieldset>
-        <label class="field-inline">
-          Budget
-          <select value={draft.budget} onChange={(event) => change({ budget: event.currentTarget.value }, true)}>
-            {budgets(draft.budget).map((tokens) => (
-              <option key={tokens} value={String(tokens)}>{count(tokens)} tokens</option>
-            ))}
-          </select>
-        </label>
-        <Button icon="filter" look="quiet" expanded={more} onClick={() => setMore(!more)}>
-          Filters{filters > 0 && ` (${filters})`}
-        </Button>
-      </div>
-      <p class="recipe-said">{RECIPES.find(([name]) => name === draft.recipe)?.[2]}</p>
-      {more && <Filters draft={draft} change={change} />}
-    </form>
-  );
+/** Direct and related results in one list: each kind stays in its own order, and the better of both comes first. */
+export function merged(hits: Hit[]): Hit[] {
+  const [direct, related] = [hits.filter((hit) => hit.direct), hits.filter((hit) => !hit.direct)];
+  const all: Hit[] = [];
+  while (direct.length || related.length) {
+    const from = !related.length || (direct[0] && direct[0].score >= related[0]!.score) ? direct : related;
+    all.push(from.shift()!);
+  }
+  return all;
 }
 
-const budgets = (chosen: string): number[] => [...new Set([...BUDGETS, Number(chosen) || 2000])].sort((a, b) => a - b);
-
-function Filters({ draft, change }: { draft: Form; change: (changed: Partial<Form>) => void }): JSX.Element {
-  const words = (name: "tags" | "buckets" | "kinds", label: string, hint: string): JSX.Element => (
-    <label class="field">
-      {label}
-      <input value={draft[name]} placeholder={hint} onInput={(event) => change({ [name]: event.currentTarget.value })} />
-    </label>
-  );
-  const day = (name: "since" | "until", label: string): JSX.Element => (
-    <label class="field">
-      {label}
-      <input type="date" value={draft[name]} onInput={(event) => change({ [name]: event.currentTarget.value })} />
-    </label>
-  );
-  const flag = (name: "fuzzy" | "quarantined" | "archived", label: string): JSX.Element => (
-    <label class="check">
-      <input type="checkbox" checked={draft[name] === "yes"} onChange={(event) => change({ [name]: event.currentTarget.checked ? "yes" : "" })} />
-      {label}
-    </label>
-  );
-  return (
-    <div class="filters">
-      {words("tags", "Tags", "radio, counts")}
-      {words("buckets", "Buckets", "field")}
-      {words("kinds", "Kinds", "atom, person")}
-      {day("since", "Since")}
-      {day("until", "Until")}
-      <div class="checks">
-        {flag("fuzzy", "Forgive typos")}
-        {flag("quarantined", "With quarantined")}
-        {flag("archived", "With archived")}
-      </div>
-    </div>
-  );
-}
-
-function Found({ recollection, ms, form }: { recollection: Recollection; ms: number; form: Form }): JSX.Element {
-  const anchors = recollection.hits.filter((hit) => hit.direct);
-  const walkers = recollection.hits.filter((hit) => !hit.direct);
+function Found({ recollection, ms, form, again }: { recollection: Recollection; ms: number; form: Form; again: () => void }): JSX.Element {
+  const hits = useMemo(() => merged(recollection.hits), [recollection]);
+  const related = hits.filter((hit) => !hit.direct).length;
+  const { answerable } = recollection;
   return (
     <section class="found" aria-label="What was found">
       <div class="found-head">
         <p role="status">
-          {recollection.answerable
-            ? `${many(anchors.length, "direct hit")}, ${many(walkers.length, "associated memory", "associated memories")} in ${taken(ms)}`
-            : "Nothing was found"}
-          {recollection.attempt !== "full" && recollection.answerable && `, the cue read by its ${recollection.attempt}`}
+          {answerable ? `${many(hits.length, "result")}${related ? `, ${count(related)} of them related` : ""}, in ${taken(ms)}` : `Nothing that answers, in ${taken(ms)}`}
+          {recollection.attempt !== "full" && answerable && `, your words read by their ${recollection.attempt}`}
         </p>
         <nav class="tabs" aria-label="Ways to look at it">
           {TABS.map(([name, title]) => (
@@ -205,69 +68,85 @@ function Found({ recollection, ms, form }: { recollection: Recollection; ms: num
           ))}
         </nav>
       </div>
-      {recollection.notices.map((notice) => (
+      {form.tab !== "hits" && recollection.notices.map((notice) => (
         <p class="notice" key={notice}><Told text={notice} /></p>
       ))}
-      {form.tab === "hits" && recollection.facts.length > 0 && (
-        <ul class="card facts" aria-label="Current facts">
-          {recollection.facts.map((one) => (
-            <li key={one.fact.id}>{one.line}</li>
-          ))}
-        </ul>
-      )}
       {form.tab === "graph" ? (
-        <GraphView cue={form.q} />
-      ) : !recollection.answerable ? (
-        <Nothing recollection={recollection} />
+        <GraphView cue={form.q} found={recollection} />
       ) : form.tab === "text" ? (
         <AgentText text={recollection.text} />
       ) : (
-        <Lists anchors={anchors} walkers={walkers} recollection={recollection} />
+        <>
+          {recollection.notices.filter((notice) => !notice.startsWith("to fit the budget")).map((notice) => (
+            <p class="notice" key={notice}><Told text={notice} /></p>
+          ))}
+          {answerable && recollection.facts.length > 0 && <Facts facts={recollection.facts} />}
+          {!answerable && <Nothing recollection={recollection} />}
+          <Results hits={answerable ? hits : hits.slice(0, NEAREST)} recollection={recollection} again={again} />
+        </>
       )}
+    </section>
+  );
+}
+
+/** So many of the nearest memories are shown where none answers. */
+const NEAREST = 3;
+
+function Facts({ facts }: { facts: RecalledFact[] }): JSX.Element {
+  return (
+    <section class="card current" aria-label="Current facts">
+      <h2>What holds now</h2>
+      <ul>
+        {facts.map((one) => (
+          <li key={one.fact.id}>
+            <span class="fact-said">{one.line.replace(/^[-•] /, "").replace(/ \(since [^()]*\)$/, "")}</span>
+            <span class="muted">
+              since {onShortDay(one.since)},{" "}
+              {one.fact.source_ref ? <>from <a href={link("node", one.fact.source_ref)}>{one.source ?? "the text that says so"}</a></> : one.source ? `from ${one.source}` : "stated directly"}
+            </span>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }
 
 function Nothing({ recollection }: { recollection: Recollection }): JSX.Element {
   return (
-    <Empty title="Nothing is remembered on this">
-      {recollection.looked_for.length > 0 && <p>Looked for: {recollection.looked_for.join(", ")}.</p>}
-      {recollection.hits[0] && (
-        <p>
-          The nearest memory, which may be about something else:{" "}
-          <a href={link("node", recollection.hits[0].node.id)}>{titleOf(recollection.hits[0].node, 110)}</a>
-        </p>
-      )}
-      <p>Try fewer or other words, forgive typos in the filters, or another recipe.</p>
-    </Empty>
-  );
-}
-
-interface ListsProps {
-  anchors: Hit[];
-  walkers: Hit[];
-  recollection: Recollection;
-}
-
-function Lists({ anchors, walkers, recollection }: ListsProps): JSX.Element {
-  const starts = useMemo(() => new Map(anchors.map((hit) => [hit.node.id, hit.score])), [recollection]);
-  const list = (title: string, said: string, hits: Hit[], look: string): JSX.Element => (
-    <section class={`list ${look}`} aria-label={title}>
-      <header class="list-head">
-        <h2>{title}</h2>
-        <span class="muted">{said}</span>
-      </header>
-      {hits.map((hit) => (
-        <HitCard key={hit.node.id} hit={hit} cue={recollection.cue} words={recollection.looked_for} starts={starts} best={Math.max(...hits.map((one) => one.score))} />
-      ))}
-      {hits.length === 0 && <p class="none">Nothing beyond the direct hits.</p>}
+    <section class="refusal" aria-label="No answer">
+      <h2>I found nothing that answers</h2>
+      {recollection.looked_for.length > 0 && <p>I looked for {recollection.looked_for.join(", ")}. Try fewer or other words, or forgive typos under “Advanced”.</p>}
+      {recollection.hits.length > 0 && <p class="nearest">The nearest memories, which may be about something else:</p>}
     </section>
   );
+}
+
+function Results({ hits, recollection, again }: { hits: Hit[]; recollection: Recollection; again: () => void }): JSX.Element {
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const pending = usePending();
+  useEffect(() => setPicked(new Set()), [recollection]);
+  const by = useMemo(() => new Map(recollection.hits.map((hit) => [hit.node.id, hit])), [recollection]);
+  const starts = useMemo(() => new Map(recollection.hits.filter((hit) => hit.direct).map((hit) => [hit.node.id, hit.score])), [recollection]);
+  const pick = (id: string, on: boolean): void => setPicked((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)));
+  const shown = hits.filter((hit) => !pending.has(hit.node.id));
   return (
-    <div class={`lists ${walkers.length ? "" : "alone"}`}>
-      {list("Found directly", "the cue finds these", anchors, "anchors")}
-      {list("Associated", "reached from there", walkers, "walkers")}
-    </div>
+    <>
+      <div class="results">
+        {shown.map((hit) => (
+          <HitCard
+            key={hit.node.id}
+            hit={hit}
+            cue={recollection.cue}
+            words={recollection.looked_for}
+            hits={by}
+            starts={starts}
+            picked={picked.has(hit.node.id)}
+            pick={(on) => pick(hit.node.id, on)}
+          />
+        ))}
+      </div>
+      <Selection nodes={shown.filter((hit) => picked.has(hit.node.id)).map((hit) => hit.node)} clear={() => setPicked(new Set())} again={again} />
+    </>
   );
 }
 
@@ -296,15 +175,17 @@ function Welcome(): JSX.Element {
   if (stats.data.nodes === 0) {
     return (
       <Empty title="This memory is empty">
-        <p>Take in a folder of notes with <code>cuetrail ingest FOLDER</code>, or press <kbd>n</kbd> to write the first memory here.</p>
+        <p>Drop files here, press <kbd>n</kbd> to write the first memory, or take in a folder of notes with <code>cuetrail ingest FOLDER</code>.</p>
       </Empty>
     );
   }
-  const { nodes, edges, facts, tags } = stats.data;
+  const { kinds, facts } = stats.data;
+  const names = (kinds["person"] ?? 0) + (kinds["concept"] ?? 0) + (kinds["entity"] ?? 0);
+  const figures: [string, number][] = [["notes and files", kinds["source"] ?? 0], ["passages", kinds["atom"] ?? 0], ["names", names], ["facts", facts]];
   return (
     <div class="welcome">
       <dl class="figures">
-        {([["memories", nodes], ["edges", edges], ["facts", facts], ["tags", tags]] as const).map(([name, value]) => (
+        {figures.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{count(value)}</dd>
@@ -320,13 +201,13 @@ function Welcome(): JSX.Element {
           <div class="lately-cards">
             {lately.data.nodes.filter((node) => !isHeading(node)).slice(0, 6).map((node) => (
               <article class="card" key={node.id}>
-                <MemoryHead node={node} />
+                <MemoryHead node={node} most={240} />
               </article>
             ))}
           </div>
         </section>
       )}
-      <p class="muted">
+      <p class="muted keys-hint">
         Press <kbd>/</kbd> to search, <kbd>j</kbd> and <kbd>k</kbd> to go through what is found, <kbd>w</kbd> for why, <kbd>?</kbd> for all keys.
       </p>
     </div>

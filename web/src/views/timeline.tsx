@@ -9,7 +9,7 @@ import { Bucket, Button, Empty, Failure, Kind, Loading, Tag } from "../parts/bas
 import { Labels } from "../parts/hit";
 import { learn } from "../parts/known";
 import { go, link, type Route } from "../route";
-import { atTime, isDay, isHeading, isoOf, onDay, readable, shownTime, startOfDay, titleOf } from "../words";
+import { atTime, headingOf, isDay, isHeading, isoOf, kindOf, noteTitleOf, onDay, shownTime, snippet, startOfDay, titleOf } from "../words";
 
 interface Listed {
   nodes: Node[];
@@ -18,8 +18,8 @@ interface Listed {
 
 const AT_A_TIME = 60;
 const KINDS = ["", "any", "atom", "source", "episode", "person", "concept", "entity", "storyline", "macro"];
-/** Kinds that people wrote. */
-const TEXTS = ["atom", "source"];
+/** What people wrote, under the titles of its notes. */
+const TEXTS = ["atom"];
 
 type Filters = Record<"tag" | "bucket" | "kind" | "since" | "until", string>;
 
@@ -89,7 +89,7 @@ export function TimelineView({ route }: { route: Route }): JSX.Element {
             Kind
             <select value={filters.kind} onChange={(event) => change({ kind: event.currentTarget.value })}>
               {KINDS.map((kind) => (
-                <option key={kind} value={kind}>{kind || "texts and files"}</option>
+                <option key={kind} value={kind}>{kind ? (kind === "any" ? "everything" : `${kindOf(kind)}s`) : "texts"}</option>
               ))}
             </select>
           </label>
@@ -171,16 +171,16 @@ function Together({ group }: { group: Group }): JSX.Element {
   // Paragraphs of a file are in their order in the file.
   const inOrder = [...group.nodes].sort((one, other) => one.seq - other.seq);
   const file = inOrder.find((node) => node.kind === "source");
-  const title = file ? titleOf(file) : "";
-  const telling = inOrder.filter((node) => node.kind !== "source" && readable(node.text) !== title);
+  const title = file ? titleOf(file) : group.source !== null && inOrder[0] ? noteTitleOf(inOrder[0]) : "";
+  const telling = inOrder.filter((node) => node.kind !== "source" && snippet(node.text, 400) !== title);
   const times = new Set(group.nodes.map((node) => node.at));
-  const rows = telling.length ? telling : inOrder;
+  const rows = telling.length || title ? telling : inOrder;
   const shown = all ? rows : rows.slice(0, FIRST);
   return (
     <article class="card together">
       {(group.source || file) && (
         <header class="card-head">
-          {file && <a href={link("node", file.id)} data-hit>{title}</a>}
+          {title && <a href={link("node", (file ?? inOrder[0]!).id)} data-hit>{title}</a>}
           <span class="source" title={group.source ?? ""}>{group.source}</span>
           {times.size === 1 && <When node={inOrder[0]} />}
         </header>
@@ -188,7 +188,7 @@ function Together({ group }: { group: Group }): JSX.Element {
       <ul class="rows">
         {shown.map((node) => (
           <li key={node.id}>
-            <a class={`row-text ${isHeading(node) ? "heading" : ""}`} href={link("node", node.id)} data-hit>{node.name ?? (readable(node.text).slice(0, 400) || node.id)}</a>
+            <a class={`row-text ${isHeading(node) ? "heading" : ""}`} href={link("node", node.id)} data-hit>{node.name ?? (<>{headingOf(node) && <b>{headingOf(node)} · </b>}{snippet(node.text, 400) || node.id}</>)}</a>
             <span class="row-facts">
               {node.kind !== "atom" && <Kind kind={node.kind} />}
               {(times.size > 1 || group.source === null) && <When node={node} />}

@@ -16,6 +16,7 @@ from cuetrail.serve.rest.mem0 import ENDPOINTS
 from cuetrail.serve.rest.problem_details import PROBLEM_JSON
 from cuetrail.serve.rest.requests import JSON
 from cuetrail.serve.rest.server_sent_events import STREAM
+from cuetrail.serve.rest.views.registry import VIEWS
 from cuetrail.serve.tool import PLAIN_TYPES, TEXT, TEXTS, Schema, array_of, nullable, object_of
 from cuetrail.serve.verbs import EFFECTS, memory_verb, verb_tool
 
@@ -160,6 +161,7 @@ def openapi_document() -> dict[str, Any]:
     results = ResultSchemas()
     paths = {f"/v1/{name}": _path(name, results) for name, effect in sorted(EFFECTS.items()) if not effect.paths}
     paths |= {f"/v1/{name}": _file_path(name, verb, results) for name, verb in FILE_VERBS.items()}
+    paths |= {f"/view/{name}": _view_path(name) for name, view in VIEWS.items() if view.result is not None}
     problem: Schema = {
         **object_of(type=TEXT, title=TEXT, status={"type": "integer"}),
         "description": "Problem details, RFC 9457.",
@@ -217,6 +219,20 @@ def _file_path(name: str, file: FileVerb, results: ResultSchemas) -> dict[str, A
     body = {"required": True, "content": {file.media_type: {"schema": {"type": "string", "format": "binary"}}}}
     responses = _responses("What was done.", JSON, results.of(file.verb))
     return {"post": {**operation, "parameters": [_KEY, *query], "requestBody": body, "responses": responses}}
+
+
+def _view_path(name: str) -> dict[str, Any]:
+    tool, result = VIEWS[name].tool, VIEWS[name].result or {}
+    content = {"schema": tool.schema, "example": {"text": "cold conn"}}
+    return {
+        "post": {
+            "operationId": name,
+            "summary": tool.title,
+            "description": tool.description,
+            "requestBody": {"required": True, "content": {JSON: content}},
+            "responses": _responses("The result.", JSON, result),
+        }
+    }
 
 
 def _mem0_paths() -> dict[str, Any]:

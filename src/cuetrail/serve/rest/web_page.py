@@ -1,4 +1,4 @@
-"""The web page: its files at `/` and `/page`, built from `web/`, and the route `/view` of the data it reads.
+"""The web page: its files at `/` and `/page`, built from `web/`, and the route `/view` of the data it reads (`views`).
 
 The files are read once and served by name, so a request cannot name a path on the disk.
 """
@@ -7,27 +7,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from cuetrail.errors import InputError, NotFound
-from cuetrail.serve.json_data import to_json_data
 from cuetrail.serve.rest.middleware import VERB_KEY
 from cuetrail.serve.rest.problem_details import Problem
 from cuetrail.serve.rest.requests import json_arguments
-from cuetrail.store.read import edges_by_id
-from cuetrail.text.normalise import snippet
-from cuetrail.text.timestamps import now_ms
+from cuetrail.serve.rest.views.registry import VIEWS
+from cuetrail.serve.tool import checked_arguments
 
 if TYPE_CHECKING:
-    from cuetrail.memory import Memory
-    from cuetrail.model import Node
     from cuetrail.serve.rest.service import Service
 
 STATIC = Path(__file__).parents[1] / "static"
@@ -103,83 +98,6 @@ def _not_built() -> Response:
     return Response(_NOT_BUILT, headers=headers, media_type=_TYPES[".html"])
 
 
-# --- the data that the page reads and no single verb returns
-
-EDGES, NOTES, PARAGRAPHS = 40, 50, 500
-"""The most edges and notes of a node that are shown (strongest and newest first), and the most paragraphs of a file."""
-
-
-def about(memory: Memory, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a node, given by id or name in `arguments["id"]`, with its edges, facts, notes and versions.
-
-    Raises NotFound, and InputError without an id.
-    """
-    id_ = arguments.get("id")
-    if not isinstance(id_, str):
-        raise InputError('say of which memory: {"id": "..."}')
-    node = memory.get(id_)
-    if node is None:
-        raise NotFound(f"there is no memory with the id or name {id_!r:.80} in this scope")
-    return {
-        "node": to_json_data(node),
-        "mine": node.owner == memory.scope.user,
-        "owner": node.owner,
-        "team": node.team,
-        "created": node.created,
-        "updated": node.updated,
-        "accesses": node.life.accesses,
-        "confidence": node.life.confidence,
-        "retention": node.life.retention,
-        "labels": to_json_data(node.tag_details),
-        "summary": str(node.props.get("summary") or ""),
-        "contents": _contents(memory, node),
-        **_edges(memory, node),
-        "facts": _facts(memory, node),
-        "history": to_json_data(memory.history(node.id)),
-        "notes": to_json_data(memory.store.notes(memory.scope, [node.id], "node", now_ms(), NOTES).get(node.id, [])),
-    }
-
-
-def _edges(memory: Memory, node: Node) -> dict[str, Any]:
-    """Returns the strongest edges of a node, each with a preview of the node at its other end."""
-    near = memory.neighbours(node.id, EDGES)
-    others = memory.nodes(*(one.id for one in near.neighbours))
-    edges = edges_by_id(memory.store, memory.scope, [one.edge for one in near.neighbours])
-    ties = [
-        {
-            "edge": one.edge, "kind": one.kind, "weight": one.weight, "tags": list(one.tags), "outgoing": one.outgoing,
-            "type": edges[one.edge].type, "text": edges[one.edge].text, "node": _preview(others[one.id]),
-        }
-        for one in near.neighbours
-        if one.id in others and one.edge in edges
-    ]  # fmt: skip
-    return {"degree": near.degree, "ties": ties}
-
-
-def _contents(memory: Memory, node: Node) -> list[dict[str, str]]:
-    """Returns the ids and texts of a file's passages in their order; [] for a node that is no file."""
-    if node.kind != "source" or node.source is None:
-        return []
-    atoms = memory.store.atoms_of(memory.scope, [node.source]).get(node.source, [])
-    return [{"id": one.id, "text": one.text} for one in sorted(atoms, key=lambda one: one.seq)[:PARAGRAPHS] if one.text]
-
-
-def _facts(memory: Memory, node: Node) -> list[dict[str, Any]]:
-    """Returns all facts ever stated about a node, with the titles of their objects."""
-    facts = memory.fact_history(node.id)
-    objects = memory.nodes(*(fact.object for fact in facts if fact.object is not None))
-    titles = {id_: _preview(one)["title"] for id_, one in objects.items()}
-    return [{**to_json_data(fact), "object_title": titles.get(fact.object or "")} for fact in facts]
-
-
-def _preview(node: Node) -> dict[str, str]:
-    return {"id": node.id, "kind": node.kind, "title": node.name or snippet(node.text, 90) or node.id}
-
-
-VIEWS: dict[str, Callable[[Memory, Mapping[str, Any]], dict[str, Any]]] = {"about": about}
-"""By name in `POST /view/NAME`."""
-
-
 # --- routes
 
 
@@ -193,13 +111,15 @@ def page_routes(service: Service) -> list[Route]:
 
     async def view(request: Request) -> Response:
         name = request.path_params["view"]
-        read = VIEWS.get(name)
-        if read is None:
+        found = VIEWS.get(name)
+        if found is None:
             raise Problem(404, f"there is no view {name!r:.60}: there are {', '.join(VIEWS)}")
         request.scope[VERB_KEY] = "view"
         scope = await service.authorize(request, "read")
-        arguments = await json_arguments(request, service.rules)
-        return await service.respond("view", scope, lambda memory: read(memory, arguments))
+        arguments = checked_arguments(found.tool, await json_arguments(request, service.rules))
+        # Only a person at this machine may see its paths.
+        local = not service.rules.tokens_required
+        return await service.respond("view", scope, lambda memory: found.read(memory, arguments, local))
 
     return [
         Route("/", page, methods=["GET"]),

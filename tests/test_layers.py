@@ -13,11 +13,11 @@ SRC = Path(__file__).parents[1] / "src" / "cuetrail"
 
 # Modules that stand alone in the package have no `__init__` of their own to say what they may import.
 FLAT: dict[str, set[str]] = {
-    "": {"aio", "embed", "errors", "memory", "model", "recall"},
+    "": {"aio", "embed", "errors", "graph", "memory", "model", "recall"},
     "__main__": {"cli"},
     "aio": {"embed", "errors", "extract", "memory", "model", "recall", "rerank", "store", "validation"},
     "config": {"errors", "model"},
-    "engines": {"config", "errors", "store"},
+    "engines": {"config", "errors", "model", "store"},
     "errors": set(),
     "evaluate": {"errors", "facts", "model", "recall", "session", "store"},
     "files": set(),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from cuetrail.aio import AsyncMemory
     from cuetrail.embed import Embedder
     from cuetrail.errors import CuetrailError
+    from cuetrail.graph import Graph
     from cuetrail.memory import Memory
     from cuetrail.model import (
         Activation,
@@ -39,6 +40,7 @@ __all__ = [
     "Edge",
     "Embedder",
     "Fact",
+    "Graph",
     "Hit",
     "IngestReport",
     "Memory",
@@ -55,6 +57,7 @@ _HOMES = {
     "AsyncMemory": "cuetrail.aio",
     "CuetrailError": "cuetrail.errors",
     "Embedder": "cuetrail.embed",
+    "Graph": "cuetrail.graph",
     "Memory": "cuetrail.memory",
     "Recipe": "cuetrail.recall.stage_types",
 }

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from cuetrail.errors import InputError
 from cuetrail.model import Scope
@@ -207,6 +208,16 @@ def without_login(address: str) -> str:
     """
     scheme, sign, rest = address.partition("://")
     return f"{scheme}{sign}{rest.rpartition('@')[2]}"
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Returns what a TOML file has. Raises InputError if it is missing or cannot be read."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"this file cannot be read ({error.strerror or error}): check the path") from error
+    except ValueError as error:
+        raise InputError(f"this is no TOML: {error}. Mend it") from error
 
 
 def _file(path: Path) -> dict[str, str]:

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cuetrail.config import neo4j_variables, on_server
 from cuetrail.errors import InputError, MemoryError_, NotFound
 from cuetrail.store.ports import Store
 from cuetrail.store.shared.copy import copy
 from cuetrail.store.write import Progress
+
+if TYPE_CHECKING:
+    from cuetrail.model.graph_mapping import GraphCheck, GraphMapping
+    from cuetrail.store.graph_source import OwnGraph
+    from cuetrail.store.neo4j.connection import Address
 
 
 def open_store(address: str) -> Store:
@@ -36,14 +42,39 @@ def open_store(address: str) -> Store:
 
 
 def _open_server(address: str) -> Store:
-    from cuetrail.store.neo4j.connection import Address, parse
     from cuetrail.store.neo4j.engine import Neo4jStore
-    from cuetrail.store.neo4j.login import server_login
     from cuetrail.store.sqlite import SqliteStore
+
+    return Neo4jStore(_with_login(address), SqliteStore)
+
+
+def _with_login(address: str) -> Address:
+    """Parses the address of a server and adds user name and password where it has none. Raises InputError."""
+    from cuetrail.store.neo4j.connection import Address, parse
+    from cuetrail.store.neo4j.login import server_login
 
     found = parse(address)
     user, password = server_login(str(found), (found.user, found.password), neo4j_variables())
-    return Neo4jStore(Address(found.uri, found.database, user, password), SqliteStore)
+    return Address(found.uri, found.database, user, password)
+
+
+def open_graph(address: str, mapping: GraphMapping) -> OwnGraph:
+    """Opens a graph of one's own on a Neo4j server, for reading only. Raises InputError for another address."""
+    from cuetrail.store.neo4j.mapped import MappedGraph
+
+    return MappedGraph(_with_login(address), mapping)
+
+
+def check_graph(graph: OwnGraph) -> GraphCheck:
+    """Returns how the mapping of a graph fits it. Raises InputError for a graph that is not on a Neo4j server."""
+    from cuetrail.store.neo4j.mapped import MappedGraph
+    from cuetrail.store.neo4j.mapped.check import check
+
+    if not isinstance(graph, MappedGraph):
+        raise InputError(
+            "only a graph on a Neo4j server has a mapping to check: test your GraphSource by activating it"
+        )
+    return check(graph)
 
 
 def is_copied(address: str) -> bool:

@@ -1,6 +1,6 @@
 """The command line: one module per group of commands in `commands`; options, output and exit codes are shared.
 
-May import: config, dream, engines, errors, evaluate, explore, files, ingest, memory, mirror, model, model_files,
+May import: config, dream, engines, errors, evaluate, explore, files, graph, ingest, memory, mirror, model, model_files,
 recall, serve, store, text, transfer, validation, write.
 """
 
@@ -14,6 +14,7 @@ from cuetrail.cli.commands.dream import dream, dreams
 from cuetrail.cli.commands.explore import brief, explore, traverse
 from cuetrail.cli.commands.facts import fact, narrate
 from cuetrail.cli.commands.forget import forget, quarantine
+from cuetrail.cli.commands.graph import graph
 from cuetrail.cli.commands.links import link, note, relate, unlink
 from cuetrail.cli.commands.model import model
 from cuetrail.cli.commands.recall import recall
@@ -25,8 +26,8 @@ from cuetrail.cli.commands.write import add, edit, ingest
 
 VERBS = (
     setup, add, ingest, recall, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink, relate,
-    note, fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, mcp, serve, token, export, import_,
-    backup, copy, restore, model, reembed, doctor, completion, help_,
+    note, fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, graph, mcp, serve, token, export,
+    import_, backup, copy, restore, model, reembed, doctor, completion, help_,
 )  # fmt: skip
 """In the order of the help."""
 

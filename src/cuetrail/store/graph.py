@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from cuetrail.model import Claim, Direction, Edge, Neighbourhood, Scope, Where
+from cuetrail.model import Claim, Direction, Edge, Neighbourhood, Node, Scope, Where
 
 DREAMT = "dream:"
 """The `via` of an edge that a dream made begins with this."""
@@ -158,6 +158,23 @@ class Expanded:
     candidates: tuple[tuple[Candidate, ...], ...]
     missing: frozenset[str] = frozenset()
     known: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+
+class Expands(Protocol):
+    """What an activation asks of a graph: one level at a time. Both engines and every graph of one's own have it."""
+
+    def expand(self, scope: Scope, /, level: Frontier) -> Expanded:
+        """Returns, for each node of a frontier (reached last by an activation), the nodes energy can flow to next."""
+
+
+class Walks(Protocol):
+    """What a traversal asks of a graph: the edges of many nodes at once, and the nodes that they lead to."""
+
+    def steps(self, scope: Scope, /, query: StepQuery) -> dict[str, list[Step]]:
+        """Returns, by node id, the edges that pass the filters of the query, the strongest first."""
+
+    def get(self, scope: Scope, /, ids: Sequence[str]) -> dict[str, Node]:
+        """Returns the nodes with these ids that exist, in this order."""
 
 
 class Graph(Protocol):

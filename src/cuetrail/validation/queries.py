@@ -112,8 +112,8 @@ def make_weights(given: Mapping[str, Any] | None) -> Weights:
     return weights[0] / total, weights[1] / total, weights[2] / total
 
 
-def make_ties(given: Mapping[str, Any] | None, now: int) -> EdgeFilter:
-    """Returns the filters on relationships. An edge that is not valid now never passes.
+def make_ties(given: Mapping[str, Any] | None, now: int | None) -> EdgeFilter:
+    """Returns the filters on relationships. An edge that is not valid now never passes; without a time, all are valid.
 
     Raises InputError for an unknown filter, and for bounds that no relationship can meet.
     """
@@ -169,7 +169,7 @@ def make_narrative_settings(
 
 
 def make_traversal_filter(
-    direction: Direction, filters: Mapping[str, Any] | None, where: Where, now: int
+    direction: Direction, filters: Mapping[str, Any] | None, where: Where, now: int | None
 ) -> TraversalFilter:
     """Returns which edges a traversal follows and which nodes it may reach. Raises InputError."""
     return TraversalFilter(chosen("direction", direction, get_args(Direction)), make_ties(filters, now), where)

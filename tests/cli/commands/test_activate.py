@@ -68,16 +68,17 @@ def test_a_graph_to_draw_has_nodes_and_edges_as_they_run(run: Run, sky: None) ->
     assert ends == {("kite", "string"), ("hand", "string"), ("kite", "cloud")}
 
 
-def test_a_statement_for_neo4j_browser_quotes_what_it_says(run: Run, sky: None) -> None:
-    run("add", 'He said "no"\nand \\ left', "--id", "it's")
-    run("link", "stone", "it's", "--weight", "0.5", "--kind", "asks about")
-    said = run("activate", "--seed", "stone", "--as", "cypher").stdout.splitlines()
-    assert said[0] == 'MERGE (n0:Activated {id: "stone"}) SET n0.name = "A stone", n0.energy = 1.0'
-    assert said[1] == (
-        'MERGE (n1:Activated {id: "it\'s"}) SET n1.name = "He said \\"no\\" and \\\\ left", n1.energy = 0.5'
-    )
-    assert said[2].startswith("MERGE (n0)-[e0:`ASKS_ABOUT` {id: ")
-    assert said[-1] == "RETURN *"
+def test_a_statement_for_neo4j_browser_finds_what_is_there_and_writes_nothing(run: Run, sky: None) -> None:
+    run("add", "He left", "--id", 'it\'s "x"')
+    run("link", "stone", 'it\'s "x"', "--weight", "0.5", "--kind", "asks about")
+    told = run("activate", "--seed", "stone", "--as", "cypher")
+    lines = told.stdout.splitlines()
+    assert lines[0] == 'MATCH (p:CuePlace) WHERE p.tenant = "default" AND (p.owner = "me" OR p.team IN [])'
+    assert lines[3].startswith('  ["stone", ')
+    assert lines[3].endswith(', "it\'s \\"x\\"", 0.5]')
+    assert lines[-1] == "RETURN a, e, b, hop[3] AS energy ORDER BY energy DESC"
+    assert not {"CREATE", "MERGE", "SET", "DELETE"} & set(told.stdout.split())
+    assert "`cuetrail copy` it there" in told.stderr
 
 
 def test_where_energy_comes_nowhere_the_person_is_told(run: Run, sky: None) -> None:

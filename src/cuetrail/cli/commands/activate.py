@@ -10,6 +10,7 @@ import click
 from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import choice, find_node, no_touch, node_filters, number, several, share
 from cuetrail.cli.output import hashtags, node_title, short_id
+from cuetrail.config import on_server
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 @click.option("--explain", is_flag=True, help="Draw the tree of paths with the energy of each step.")
 @choice(
     "--as", "form", values=["context", "graph", "cypher"], default="context",
-    help="Lines of paths; nodes and edges as JSON; a statement for Neo4j Browser.",
+    help="Lines of paths; nodes and edges as JSON; a statement for Neo4j Browser, which writes nothing.",
 )  # fmt: skip
 @no_touch
 def activate(
@@ -64,26 +65,44 @@ def activate(
         raise click.UsageError("give --explain or --as, not both")
     options["tags"] = list(options["tags"]) or None
     with run.open(vectors=bool(cue)) as memory:
-        start: Any = [_seed(memory, seed) for seed in seeds] if seeds else " ".join(cue)
+        start: Any = (
+            [(find_node(memory, name).id, energy) for name, energy in map(parse_seed, seeds)]
+            if seeds
+            else " ".join(cue)
+        )
         found = list(memory.activate(start, record_access=not no_touch, **options))
         from cuetrail.recall.render.graph import ids_of
 
         nodes = memory.nodes(*ids_of(found))
-    _print_result(run, found, nodes, explain, form)
+        cypher = _cypher(run, memory, found) if form == "cypher" else ""
+    print_activations(run, found, nodes, explain=explain, form=form, cypher=cypher)
 
 
-def _seed(memory: Memory, given: str) -> tuple[str, float]:
-    """Parses ID[=SCORE] to a node id and its energy; `=` may be part of an id. Raises NotFound."""
+def _cypher(run: Run, memory: Memory, found: list[Activation]) -> str:
+    """Returns the statement that draws the paths; says so if this memory is not in a Neo4j database."""
+    from cuetrail.recall.render.graph import to_cypher
+
+    if not on_server(memory.address):
+        run.notice(
+            "this memory is a folder, and the statement draws what is in a Neo4j database: `cuetrail copy` it there"
+        )
+    return to_cypher(found, scope=memory.scope)
+
+
+def parse_seed(given: str) -> tuple[str, float]:
+    """Parses ID[=SCORE] to an id and its energy; `=` may be part of an id."""
     name, sign, score = given.rpartition("=")
     try:
-        energy = float(score) if sign else 1.0
+        return (name, float(score)) if sign else (given, 1.0)
     except ValueError:
-        name, sign, energy = given, "", 1.0
-    return find_node(memory, name if sign else given).id, energy
+        return given, 1.0
 
 
-def _print_result(run: Run, found: list[Activation], nodes: dict[str, Node], explain: bool, form: str) -> None:
-    from cuetrail.recall.render.graph import to_context, to_cypher, to_graph
+def print_activations(
+    run: Run, found: list[Activation], nodes: dict[str, Node], *, explain: bool, form: str, cypher: str
+) -> None:
+    """Prints activations in a form of `--as`, or as trees; `cypher` is the statement that draws them."""
+    from cuetrail.recall.render.graph import to_context, to_graph
     from cuetrail.recall.spread.activation import merge
 
     for one in found:
@@ -97,8 +116,7 @@ def _print_result(run: Run, found: list[Activation], nodes: dict[str, Node], exp
         # A graph is for programs, so it is JSON with or without --json.
         run.json, data = True, to_graph(found, nodes)
     if form == "cypher":
-        data = {"cypher": to_cypher(found, nodes)}
-        run.result(data, data["cypher"])
+        run.result({"cypher": cypher}, cypher)
     elif run.json or any(one.paths for one in found):
         run.result(data, "\n\n".join(_tree(one, nodes) for one in found) if explain else to_context(found, nodes))
     else:

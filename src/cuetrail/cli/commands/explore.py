@@ -181,12 +181,8 @@ def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
 @no_touch
 def traverse(run: Run, /, start: tuple[str, ...], rank: bool, no_touch: bool, **options: Any) -> None:
     """Follow links from nodes, given by id or name."""
-    given = _given_parameters()
-    wrong = given & ({"max_hops"} if rank else {"depth", "damping", "top_k"})
-    if wrong:
-        name = {"max_hops": "hops", "top_k": "top"}.get(min(wrong), min(wrong))
-        hint = "counts links: leave out --rank, or say --depth" if rank else "is of a random walk: say --rank with it"
-        raise click.UsageError(f"--{name} {hint}")
+    given = given_parameters()
+    check_extent(rank)
     filters = relationship_filters(options)
     with run.open(vectors=False) as memory:
         found = memory.traverse(
@@ -194,19 +190,29 @@ def traverse(run: Run, /, start: tuple[str, ...], rank: bool, no_touch: bool, **
             relationship_filters=filters, record_access=not no_touch, **options,
         )  # fmt: skip
     if found.arrivals or run.json:
-        run.result(found.to_dict(), "\n".join(map(_arrival_line, found.arrivals)))
+        run.result(found.to_dict(), "\n".join(map(arrival_line, found.arrivals)))
     else:
         filters_given = given - {"start", "rank", "max_hops", "depth", "damping", "top_k", "limit", "no_touch"}
         run.notice("no link leads from there to what you ask for" if filters_given else "no link leads on from there")
 
 
-def _given_parameters() -> set[str]:
+def check_extent(rank: bool) -> None:
+    """Raises UsageError for an option of hops together with --rank, or one of a random walk without it."""
+    wrong = given_parameters() & ({"max_hops"} if rank else {"depth", "damping", "top_k"})
+    if wrong:
+        name = {"max_hops": "hops", "top_k": "top"}.get(min(wrong), min(wrong))
+        hint = "counts links: leave out --rank, or say --depth" if rank else "is of a random walk: say --rank with it"
+        raise click.UsageError(f"--{name} {hint}")
+
+
+def given_parameters() -> set[str]:
     """Returns the names of parameters that were given on the command line."""
     context = click.get_current_context()
     default = click.core.ParameterSource.DEFAULT
     return {name for name in context.params if context.get_parameter_source(name) is not default}
 
 
-def _arrival_line(one: Arrival) -> str:
+def arrival_line(one: Arrival) -> str:
+    """Returns the line of a node that a traversal reached."""
     lead = f"{one.hops}" if one.score is None else f"{one.score:.4f}"
     return f"{lead}  {short_id(one.node.id)}  {one.node.kind}  {node_title(one.node, 60)}"

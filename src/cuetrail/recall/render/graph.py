@@ -9,17 +9,17 @@ Without `nodes`, ids are shown in place of names and texts.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cuetrail.model import Activation, Hop, Node
+from cuetrail.model import Activation, Hop, Node, Scope
+from cuetrail.model.graph_mapping import GraphMapping
 from cuetrail.recall.spread.activation import merge
+from cuetrail.store.shared.ids import SIGN
+from cuetrail.text.cypher import id_of, literal, one_of, property_of
 from cuetrail.text.normalise import one_line, snippet
 
 WIDTH = 120
-_WORD = re.compile(r"\W+")
 
 
 def ids_of(found: Iterable[Activation]) -> list[str]:
@@ -92,25 +92,44 @@ def _label(id_: str, known: Mapping[str, Node]) -> str:
     return id_ if node is None else node.name or snippet(node.text, WIDTH) or id_
 
 
-def to_cypher(found: Iterable[Activation], nodes: Mapping[str, Node] | None = None) -> str:
-    """Returns a Cypher statement that merges the paths as `Activated` nodes and returns them, for Neo4j Browser."""
-    graph = to_graph(found, nodes)
-    names = {node["id"]: f"n{number}" for number, node in enumerate(graph["nodes"])}
-    lines = [
-        f"MERGE ({names[node['id']]}:Activated {{id: {_quoted(node['id'])}}}) SET {names[node['id']]}.name = "
-        f"{_quoted(node['label'])}, {names[node['id']]}.energy = {node['energy']!r}"
-        for node in graph["nodes"]
-    ]
-    for number, edge in enumerate(graph["edges"]):
-        kind = _WORD.sub("_", edge["kind"]).upper()
-        weight = "" if edge["weight"] is None else f", e{number}.weight = {edge['weight']!r}"
-        lines.append(
-            f"MERGE ({names[edge['source']]})-[e{number}:`{kind}` {{id: {_quoted(edge['id'])}}}]->"
-            f"({names[edge['target']]}) SET e{number}.energy = {edge['energy']!r}{weight}"
-        )
-    return "\n".join([*lines, "RETURN *"]) if graph["nodes"] else "RETURN 'nothing was activated' AS paths"
+MEMORY = GraphMapping(labels=("CueNode",), types=("CUE_EDGE",), id="ref", edge_id="id")
+"""How cuetrail's own memory lies in a Neo4j database."""
+_VISIBLE = """MATCH (p:CuePlace) WHERE p.tenant = {} AND (p.owner = {} OR p.team IN [{}])
+WITH collect(p.part) AS parts
+"""
 
 
-def _quoted(text: str) -> str:
-    """Returns a Cypher string literal; JSON escapes the same characters."""
-    return json.dumps(text)
+def to_cypher(found: Iterable[Activation], mapping: GraphMapping = MEMORY, scope: Scope | None = None) -> str:
+    """Returns a Cypher statement that finds the nodes and edges of the paths and returns them with their energy, for
+    Neo4j Browser. It only reads.
+
+    The `mapping` says how they lie in the database: without one, as in a memory of cuetrail. There, `scope` leaves out
+    what other users have.
+    """
+    found = list(found)
+    hops = sorted(_hops(found), key=lambda hop: (-hop.energy, hop.src, hop.dst, hop.edge))
+    alone = [one for one in found if one.reason != "seed_not_found" and not one.paths]
+    rows = [(hop.src, hop.edge, hop.dst, hop.energy) for hop in hops]
+    rows += [(one.seed, None, None, one.score) for one in alone]
+    if not rows:
+        return "RETURN 'nothing was activated' AS paths"
+    listed = ",\n".join(f"  [{_id(src, mapping)}, {literal(edge)}, {_id(dst, mapping)}, {literal(energy)}]"
+                        for src, edge, dst, energy in rows)  # fmt: skip
+    here = " AND a.part IN parts" if scope else ""
+    visible = _VISIBLE.format(
+        literal(scope.tenant), literal(scope.user), ", ".join(map(literal, scope.teams))
+    ) if scope else ""  # fmt: skip
+    return f"""{visible}UNWIND [
+{listed}
+] AS hop
+MATCH (a{one_of(mapping.labels)}) WHERE {property_of("a", mapping.id)} = hop[0]{here}
+OPTIONAL MATCH (a)-[e{one_of(mapping.types)}]-(b{one_of(mapping.labels)})
+  WHERE {id_of("e", mapping.edge_id)} = hop[1] AND {property_of("b", mapping.id)} = hop[2]
+RETURN a, e, b, hop[3] AS energy ORDER BY energy DESC"""
+
+
+def _id(id_: str | None, mapping: GraphMapping) -> str:
+    """Returns the literal of an id as the graph stores it, without the owner behind `@@` that a shared memory shows."""
+    if id_ is None:
+        return "null"
+    return literal(mapping.stored_id(id_.partition(SIGN)[0] if mapping == MEMORY else id_))

@@ -22,8 +22,7 @@ from cuetrail.model.records import maker
 from cuetrail.recall.anchor.activation_seeds import Chooser, Seeding, find_seeds, query_tags
 from cuetrail.recall.query import parse_cue
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext
-from cuetrail.store.graph import Candidate, Frontier, FrontierNode
-from cuetrail.store.ports import Store
+from cuetrail.store.graph import Candidate, Expands, Frontier, FrontierNode
 from cuetrail.text.timestamps import now_ms
 
 if TYPE_CHECKING:
@@ -102,15 +101,15 @@ class _Walk:
 
 
 def activate_seeds(
-    store: Store, scope: Scope, seeds: Mapping[str, float], tags: Sequence[str], flow: Flow, where: Where,
+    graph: Expands, scope: Scope, seeds: Mapping[str, float], tags: Sequence[str], flow: Flow, where: Where,
     stop: threading.Event | None = None,
 ) -> Stream:  # fmt: skip
     """Yields one activation per seed, as soon as it ends. `seeds` maps node ids to energies.
 
-    If the engine fails, all remaining seeds end as "failed"; once `stop` is set, as "cancelled".
+    If the graph fails, all remaining seeds end as "failed"; once `stop` is set, as "cancelled".
     """
     live = [_Walk(seed, score, tuple(tags)) for seed, score in seeds.items()]
-    # With a depth of 0 the engine is still asked which seeds exist.
+    # With a depth of 0 the graph is still asked which seeds exist.
     flow = flow if flow.max_depth else replace(flow, max_branches=0)
     known: Mapping[str, int] = {}
     for depth in range(flow.max_depth if flow.max_branches else 1):
@@ -120,7 +119,7 @@ def activate_seeds(
             yield from (walk.result("cancelled") for walk in live)
             return
         try:
-            expanded = store.expand(scope, _level(live, tags, flow, where, known))
+            expanded = graph.expand(scope, _level(live, tags, flow, where, known))
         except CuetrailError as error:
             yield from (walk.result("failed", str(error)) for walk in live)
             return

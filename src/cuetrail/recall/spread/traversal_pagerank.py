@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuetrail.facts.resolve import require_node
 from cuetrail.model import UNKNOWN_WEIGHT, Direction, Node, Scope, Where, node_dict
-from cuetrail.store.graph import EdgeFilter, StepQuery
-from cuetrail.store.ports import Store
+from cuetrail.store.graph import EdgeFilter, StepQuery, Walks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,7 +121,7 @@ def traverse(
 
 
 def nodes_within_hops(
-    store: Store, scope: Scope, start: Sequence[str], edges: TraversalFilter, max_hops: int, limit: int
+    graph: Walks, scope: Scope, start: Sequence[str], edges: TraversalFilter, max_hops: int, limit: int
 ) -> Traversal:
     """Returns the nodes at most `max_hops` away, without the start: nearer first, then by the weight of the edge that
     leads to them, then newer, then by id.
@@ -132,7 +131,7 @@ def nodes_within_hops(
     frontier, cut, most = list(start), False, max(EDGES_PER_NODE, limit)
     for hop in range(1, max_hops + 1):
         weights: dict[str, float] = {}
-        around = store.steps(scope, edges.query(frontier, most + 1))
+        around = graph.steps(scope, edges.query(frontier, most + 1))
         cut = cut or any(len(some) > most for some in around.values())
         for id_ in frontier:
             path, path_edges = paths[id_]
@@ -140,7 +139,7 @@ def nodes_within_hops(
                 if step.other not in paths:
                     paths[step.other] = ((*path, step.other), (*path_edges, step.edge.id))
                     weights[step.other] = UNKNOWN_WEIGHT if step.edge.weight is None else step.edge.weight
-        nodes = store.get(scope, list(weights))
+        nodes = graph.get(scope, list(weights))
         order = sorted(nodes.values(), key=lambda node: (-weights[node.id], -node.at, node.id))
         found += [Arrival(node, hop, None, *paths[node.id]) for node in order]
         if len(found) > limit or not weights:
@@ -153,7 +152,7 @@ def nodes_within_hops(
 
 
 def personalised_pagerank(
-    store: Store, scope: Scope, seeds: Sequence[str], edges: TraversalFilter, how: PageRank
+    graph: Walks, scope: Scope, seeds: Sequence[str], edges: TraversalFilter, how: PageRank
 ) -> Traversal:
     """Returns the `top_k` nodes with the highest personalised PageRank: how often a random walk visits a node that
     restarts at the seeds and follows edges in proportion to their weights.
@@ -166,7 +165,7 @@ def personalised_pagerank(
     for _ in range(how.depth + 1):
         if not frontier:
             break
-        around = store.steps(scope, edges.query(frontier))
+        around = graph.steps(scope, edges.query(frontier))
         for id_ in frontier:
             steps = [
                 (s.other, s.edge.id, UNKNOWN_WEIGHT if s.edge.weight is None else s.edge.weight) for s in around[id_]
@@ -176,7 +175,7 @@ def personalised_pagerank(
         frontier = walk.frontier()
     scores = walk.scores()
     best = sorted(scores.values(), reverse=True)[: max(how.top_k, 0)]
-    nodes = store.get(scope, [id_ for id_, score in scores.items() if best and score >= best[-1]])
+    nodes = graph.get(scope, [id_ for id_, score in scores.items() if best and score >= best[-1]])
     order = sorted(nodes.values(), key=lambda node: (-scores[node.id], -node.at, node.id))[: max(how.top_k, 0)]
     arrivals = tuple(Arrival(node, walk.distance[node.id], scores[node.id]) for node in order)
     return Traversal(tuple(seeds), "ppr", arrivals, len(scores) > len(arrivals))

@@ -17,7 +17,7 @@ def test_a_chain_gets_what_the_memory_holds_with_where_it_is_from(tmp_path: Path
     from langchain_core.documents import Document
     from langchain_core.runnables import RunnableLambda
 
-    from cuetrail.retrievers.langchain import CuetrailRetriever
+    from cuetrail.integrations.langchain import CuetrailRetriever
 
     def ids(found: list[Document]) -> list[str | None]:
         return [one.id for one in found]
@@ -37,7 +37,7 @@ def test_a_chain_gets_what_the_memory_holds_with_where_it_is_from(tmp_path: Path
 
 
 def test_current_facts_are_the_first_document_and_what_no_longer_holds_is_marked(tmp_path: Path) -> None:
-    from cuetrail.retrievers.langchain import CuetrailRetriever
+    from cuetrail.integrations.langchain import CuetrailRetriever
 
     with Memory(tmp_path / "memory", embedder=None) as memory:
         memory.add("Ann lives in Berlin.", id="old")

@@ -15,7 +15,7 @@ pytest.importorskip("llama_index.core", reason="an extra: pip install 'cuetrail[
 def test_a_query_engine_gets_what_the_memory_holds_with_its_score(tmp_path: Path) -> None:
     from llama_index.core.schema import MetadataMode
 
-    from cuetrail.retrievers.llamaindex import CuetrailRetriever
+    from cuetrail.integrations.llamaindex import CuetrailRetriever
 
     with Memory(tmp_path / "memory", embedder=None) as memory:
         memory.add("The antenna stands on the lee side.", id="a", tags=["radio"], source="notes.md")
@@ -32,7 +32,7 @@ def test_a_query_engine_gets_what_the_memory_holds_with_its_score(tmp_path: Path
 
 
 def test_current_facts_are_the_first_node_and_what_no_longer_holds_is_marked(tmp_path: Path) -> None:
-    from cuetrail.retrievers.llamaindex import CuetrailRetriever
+    from cuetrail.integrations.llamaindex import CuetrailRetriever
 
     with Memory(tmp_path / "memory", embedder=None) as memory:
         memory.add("Ann lives in Berlin.", id="old")

@@ -81,4 +81,4 @@ class CuetrailMemoryBlock(BaseMemoryBlock[str]):
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """Returns the text without its last lines, None if no line fits."""
         most = len(content) - tokens_to_truncate * CHARS_PER_TOKEN
-        return content[:most].rpartition("\n")[0] or None if most > 0 else None
+        return content[: most + 1].rpartition("\n")[0] or None if most > 0 else None

@@ -60,6 +60,11 @@ def _with_login(address: str) -> Address:
 
 def open_graph(address: str, mapping: GraphMapping) -> OwnGraph:
     """Opens a graph of one's own on a Neo4j server, for reading only. Raises InputError for another address."""
+    if not on_server(address):
+        raise InputError(
+            f"{address!r:.60} is no address of a graph: write neo4j://user@host:7687/database, or give a GraphSource. "
+            "A memory of cuetrail is opened with Memory, or --memory"
+        )
     from cuetrail.store.neo4j.mapped import MappedGraph
 
     return MappedGraph(_with_login(address), mapping)

@@ -165,6 +165,13 @@ def test_a_source_that_fails_ends_its_seeds_as_failed_with_the_reason() -> None:
 def test_wrong_uses_say_what_to_do_instead() -> None:
     graph = Graph(Plain(conformance()))
     for wrong, said in (
+        (lambda: Graph("notes/"), "is no address of a graph"),
+        (
+            lambda: Graph("bolt://localhost", {"weight_scale": 0}),
+            "weight_scale of the mapping must be a number above 0",
+        ),
+        (lambda: Graph("bolt://localhost", {"label": "x"}), "did you mean labels"),
+        (lambda: Graph("bolt://localhost", "nowhere.toml"), "nowhere.toml: this file cannot be read"),
         (lambda: Graph(3), "GraphSource with a method `edges`"),  # type: ignore[arg-type]  # it is wrong
         (lambda: Graph(Plain([]), {"id": "x"}), "leave it out"),
         (lambda: graph.activate("why silent?"), "cannot be searched: give ids"),

@@ -13,7 +13,7 @@ from cuetrail import Memory
 from cuetrail.integrations.langchain import CuetrailRetriever
 
 
-class TestCuetrailRetriever(RetrieversIntegrationTests):
+class TestCuetrailRetriever(RetrieversIntegrationTests):  # type: ignore[misc]  # it need not be installed
     """The kit, on a memory with some texts."""
 
     memory: Memory

@@ -19,7 +19,7 @@ def test_an_agent_remembers_from_one_session_to_the_next(tmp_path: Path) -> None
 
     asked: list[list[str]] = []
 
-    class Client(framework.BaseChatClient):  # type: ignore[misc]  # loaded above
+    class Client(framework.BaseChatClient):  # type: ignore[name-defined,misc]  # loaded above
         def _inner_get_response(self, *, messages: Any, **_: Any) -> Awaitable[Any]:
             async def answer() -> Any:
                 asked.append([one.text for one in messages])

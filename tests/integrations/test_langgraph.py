@@ -43,7 +43,7 @@ def test_a_graph_remembers_from_one_run_to_the_next(memory: Memory, store: Any) 
         return {"answer": f"You said: {found[0].value['said']}" if found else "I know nothing of this."}
 
     def graph() -> Any:
-        return StateGraph(State).add_node("model", model).add_edge(START, "model").add_edge("model", END)  # type: ignore[call-overload]
+        return StateGraph(State).add_node("model", model).add_edge(START, "model").add_edge("model", END)
 
     run = graph().compile(store=store)
     assert run.invoke({"said": "The antenna stands on the lee side"})["answer"] == "I know nothing of this."

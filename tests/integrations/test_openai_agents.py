@@ -33,7 +33,7 @@ def fake_model(answers: list[Any]) -> Any:
     """A model that gives these answers, texts or calls of a tool, and notes what it is asked."""
     from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
-    class Fake(agents.Model):  # type: ignore[misc]  # loaded above
+    class Fake(agents.Model):  # type: ignore[name-defined,misc]  # loaded above
         asked: list[Any] = []  # noqa: RUF012  # one object per class here
 
         async def get_response(self, *_: Any, **given: Any) -> Any:

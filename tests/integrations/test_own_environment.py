@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from scripts import frameworks as script
 
 HERE = Path(__file__).parent
+DOCS = HERE.parents[1] / "docs" / "frameworks.md"
 
 
 @pytest.fixture(scope="module")
@@ -33,3 +35,9 @@ def test_every_test_of_the_kit_passes(python: Path, kit: str, passed: int) -> No
     assert f"{passed} passed" in done.stdout
     assert "skipped" not in done.stdout
     assert "failed" not in done.stdout
+
+
+def test_the_example_for_the_agent_development_kit_runs(python: Path, tmp_path: Path) -> None:
+    (example,) = re.findall(r"^```py\n(.*?)^```", DOCS.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    done = subprocess.run([str(python), "-c", example], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.stdout == "The antenna stands on the lee side.\n", done.stderr[-2000:]

@@ -31,7 +31,7 @@ __all__ = ["CuetrailMemoryService"]
 NO_SESSION = "memories"
 
 
-class CuetrailMemoryService(BaseMemoryService):
+class CuetrailMemoryService(BaseMemoryService):  # type: ignore[misc]  # ADK has no types here
     """Sessions of an app's users, in a memory."""
 
     def __init__(self, memory: Memory, **options: Any) -> None:

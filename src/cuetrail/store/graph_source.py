@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from cuetrail.errors import CuetrailError, InputError, MemoryError_
 from cuetrail.formulas import tag_sim, transfer
@@ -76,13 +76,13 @@ class OwnGraph(Expands, Walks, Protocol):
         """Closes connections."""
 
 
-def usable_weight(weight: float | None) -> float | None:
+def usable_weight(weight: object) -> float | None:
     """Returns a weight within 0 and 1, None for one that is missing or no number.
 
     >>> usable_weight(None), usable_weight(float("nan")), usable_weight(7), usable_weight(-1)
     (None, None, 1.0, 0.0)
     """
-    if weight is None or isinstance(weight, bool) or not isinstance(weight, int | float) or math.isnan(weight):
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or math.isnan(weight):
         return None
     return min(max(float(weight), 0.0), 1.0)
 
@@ -113,7 +113,7 @@ class SourceGraph:
     def get(self, _scope: Scope, /, ids: Sequence[str]) -> dict[str, Node]:
         """Returns the nodes with these ids that exist, in this order. Raises MemoryError_ if the source fails."""
         asked = list(dict.fromkeys(ids))
-        found = _answer("nodes", lambda: dict(self.source.nodes(asked)))
+        found: dict[str, Any] = _answer("nodes", lambda: dict(self.source.nodes(asked)))
         wrong = next((node for node in found.values() if not isinstance(node, Node)), None)
         if wrong is not None:
             raise MemoryError_(f"`nodes` must return Node objects, not {wrong!r:.60}")
@@ -128,7 +128,7 @@ class SourceGraph:
 
     def _edges(self, ids: Iterable[str]) -> dict[str, NodeEdges]:
         asked = list(ids)
-        found = _answer("edges", lambda: dict(self.source.edges(asked)))
+        found: dict[str, Any] = _answer("edges", lambda: dict(self.source.edges(asked)))
         for id_, edges in found.items():
             if not isinstance(edges, NodeEdges):
                 raise MemoryError_(f"`edges` must return a NodeEdges for each id, not {edges!r:.60} for {id_!r:.60}")

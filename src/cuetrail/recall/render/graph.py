@@ -109,7 +109,7 @@ def to_cypher(found: Iterable[Activation], mapping: GraphMapping = MEMORY, scope
     found = list(found)
     hops = sorted(_hops(found), key=lambda hop: (-hop.energy, hop.src, hop.dst, hop.edge))
     alone = [one for one in found if one.reason != "seed_not_found" and not one.paths]
-    rows = [(hop.src, hop.edge, hop.dst, hop.energy) for hop in hops]
+    rows: list[tuple[str, str | None, str | None, float]] = [(hop.src, hop.edge, hop.dst, hop.energy) for hop in hops]
     rows += [(one.seed, None, None, one.score) for one in alone]
     if not rows:
         return "RETURN 'nothing was activated' AS paths"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from cuetrail.errors import InputError
+from cuetrail.errors import InputError, MemoryError_
 from cuetrail.model import UNKNOWN_WEIGHT, Edge, Node, Scope
 from cuetrail.model.graph_mapping import GraphMapping
 from cuetrail.store.graph import Candidate, Expanded, Frontier, Step, StepQuery, share_out
@@ -63,10 +63,7 @@ class MappedGraph:
             "tags": sorted(level.tags), "floor": float(level.tag_sim_floor), "least": float(level.min_activation),
         }  # fmt: skip
         found = dict(self._rows(_expand(self.mapping), level=given))
-        offered = [
-            [Candidate(*step[:5], tuple(step[5]), step[6]) for step in found.get(number, [])]
-            for number in range(len(wanted))
-        ]
+        offered = [[_candidate(*step) for step in found.get(number, [])] for number in range(len(wanted))]
         for steps in offered:
             steps.sort(key=lambda one: (-one.energy, one.id, one.edge))
         there = {level.nodes[number].id for number in found}
@@ -87,12 +84,12 @@ class MappedGraph:
         """Returns the nodes with these ids that exist, in this order, with their properties."""
         asked = {id_: stored for id_ in dict.fromkeys(ids) if (stored := self._stored(id_)) is not None}
         found = dict(self._rows(_nodes(self.mapping), level={"asked": [[id_, one] for id_, one in asked.items()]}))
-        return {id_: _node(id_, *found[id_], self.mapping) for id_ in asked if id_ in found}
+        return {id_: _node(id_, found[id_], self.mapping) for id_ in asked if id_ in found}
 
     def search(self, words: str, limit: int, /) -> list[tuple[str, float]]:
         """Returns the ids of the nodes that the full-text index finds for these words, with their BM25.
 
-        Raises InputError if the mapping names no index.
+        Raises InputError if the mapping names no index, or one that is not there.
         """
         if self.mapping.fulltext is None:
             raise InputError(
@@ -102,7 +99,15 @@ class MappedGraph:
         query = sanitize_query(words)
         if not query or limit < 1:
             return []
-        found = self._rows(_search(self.mapping), index=self.mapping.fulltext, words=query, limit=limit)
+        try:
+            found = self._rows(_search(self.mapping), index=self.mapping.fulltext, words=query, limit=limit)
+        except MemoryError_ as error:
+            if "no such fulltext schema index" not in str(error.__cause__):
+                raise
+            raise InputError(
+                f"there is no full-text index {self.mapping.fulltext!r:.60} in this database: `cuetrail graph check` "
+                "says which there are"
+            ) from error
         return [(id_, score) for id_, score in found]
 
     def rows(self, query: str, /, **given: Any) -> list[Any]:
@@ -172,17 +177,24 @@ WITH node, score WHERE {has_label("node", mapping)}
 RETURN {id_of("node", mapping.id)} AS id, score ORDER BY score DESC, id LIMIT $limit"""
 
 
+def _candidate(
+    other: str, energy: float, edge: str, kind: str, weight: float | None, tags: Sequence[str], outgoing: bool
+) -> Candidate:
+    return Candidate(other, energy, edge, kind, weight, tuple(tags), outgoing)
+
+
 def _step(id_: str, row: Sequence[Any]) -> Step:
     other, edge, kind, weight, tags, outgoing = row
-    ends = (id_, other) if outgoing else (other, id_)
-    return Step(Edge(edge, *ends, kind=kind, weight=weight, tags=tuple(tags), type=kind), other, outgoing)
+    src, dst = (id_, other) if outgoing else (other, id_)
+    return Step(Edge(edge, src, dst, kind=kind, weight=weight, tags=tuple(tags), type=kind), other, outgoing)
 
 
 # --- nodes
 
 
-def _node(id_: str, labels: Sequence[str], found: Mapping[str, Any], mapping: GraphMapping) -> Node:
+def _node(id_: str, row: tuple[Sequence[str], Mapping[str, Any]], mapping: GraphMapping) -> Node:
     """Returns a node with name, text and time as the mapping says, and all other properties that are not too long."""
+    labels, found = row
     taken = {mapping.name, mapping.text, mapping.time, mapping.id}
     kind = next((label for label in mapping.labels if label in labels), min(labels, default="node"))
     name = found.get(mapping.name) if mapping.name else None

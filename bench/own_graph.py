@@ -1,6 +1,6 @@
 """Activates a large graph of one's own on a Neo4j server and in Python, and compares each answer with a second walk.
 
-    scripts/neo4j.py with python bench/own_graph.py --nodes 100000 --cases 100
+    scripts/neo4j.py with python -m bench.own_graph --nodes 100000 --cases 100
 
 The graph has hubs (ends of edges are chosen with a preference for nodes that have some), parallel edges, loops, missing
 weights and tags. Prints how long an activation takes and how many of the sampled cases are equal.

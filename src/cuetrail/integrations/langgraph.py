@@ -81,7 +81,11 @@ class CuetrailStore(BaseStore):
     def _put(self, ops: Sequence[PutOp]) -> None:
         if not ops:
             return
-        written = self.memory.add_many([_record(op) for op in ops])
+        try:
+            written = self.memory.add_many([_record(op) for op in ops])
+        except InputError as error:
+            keys = ", ".join(f"{op.key!r:.40}" for op in ops[:5])
+            raise InputError(f"nothing of this batch was stored (keys {keys}): {error}") from error
         if written.forgotten:
             raise Forgotten(
                 f"{len(written.forgotten)} items were not stored, because their text was forgotten before: leave it out"

@@ -130,7 +130,7 @@ def test_a_store_keeps_users_apart_and_does_not_take_back_what_was_forgotten(sto
     memory.forget(memory.recall("code of the door").hits[0].node.id)
     with pytest.raises(Forgotten, match="1 items were not stored"):
         store.put(("a",), "k", {"text": "the code of the door is 1234"})
-    with pytest.raises(InputError, match="nothing of this batch was stored .keys 'big'.: .* more than 1000000 bytes"):
+    with pytest.raises(InputError, match=r"nothing of this batch was stored .keys 'big'.: .* more than 1000000 bytes"):
         store.put(("a",), "big", {"text": "x" * 1_100_000})
     with pytest.raises(InputError, match="cannot be stored as JSON"):
         store.put(("a",), "k", {"text": object()})

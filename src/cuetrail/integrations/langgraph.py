@@ -13,6 +13,7 @@ import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from langgraph.store.base import (
@@ -94,19 +95,20 @@ class CuetrailStore(BaseStore):
     def _search(self, op: SearchOp) -> list[SearchItem]:
         if op.query:
             # A filter, and names that differ only in case, leave some of the hits out.
-            limit = MOST_FOUND if op.filter else min(op.offset + op.limit + 100, MOST_FOUND)
+            limit = MOST_FOUND if op.filter else max(0, min(op.offset + op.limit + 100, MOST_FOUND))
             hits = self.memory.recall(
                 op.query, buckets=[bucket(op.namespace_prefix)], limit=limit, budget=_WIDE, include_archived=True
             ).hits
             scored: Iterator[tuple[Node, float | None]] = ((hit.node, hit.score) for hit in hits)
         else:
             scored = ((node, None) for node in self._items(op.namespace_prefix))
-        found = [
+        found = (
             SearchItem(**_fields(node), score=score)
             for node, score in scored
             if _fits(node, op.namespace_prefix) and _passes(node.props[KEPT]["value"], op.filter)
-        ]
-        return found[op.offset : op.offset + op.limit]
+        )
+        # No more pages are read than this needs.
+        return list(islice(found, max(op.offset, 0), max(op.offset, 0) + max(op.limit, 0)))
 
     def _items(self, prefix: Sequence[str]) -> Iterator[Node]:
         """Yields the items below a prefix, the newest first."""

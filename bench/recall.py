@@ -30,7 +30,7 @@ import tantivy
 from bench.common import Result, arguments, emptied, ms, p50, p95, phase, publish, timed, times, workplace
 from bench.corpus import MEDIUM, SEED, batches, vocabulary, write_corpus
 from bench.peers import WRITER_THREADS, is_built, open_sqlite, open_tantivy, raw_search
-from cuetrail import Memory
+from cuetrail import Memory, Node
 from cuetrail.embed.static import StaticEmbedder
 from cuetrail.recall.trail_constants import Trail
 from cuetrail.store.sqlite.index.text_index import WRITER_BYTES
@@ -105,8 +105,8 @@ def build(place: Path, add: Callable[[Memory], object]) -> None:
     with Memory(place / "memory") as memory:
         add(memory)
         memory.refresh()
-        nodes = [record for _, record in memory.store.scan(memory.scope) if type(record).__name__ == "Node"]
-    texts = [(node.id, node.text) for node in nodes if node.text]
+        nodes = (record for _, record in memory.store.scan(memory.scope) if isinstance(record, Node))
+        texts = [(node.id, node.text) for node in nodes if node.text]
     fill_bound(place, texts)
     place.with_name(f"{place.name}.complete").touch()
 

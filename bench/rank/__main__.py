@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,8 +24,8 @@ import cuetrail.recall.score
 from bench.common import aligned
 from bench.quality.sets import data_folder
 from bench.rank.gather import Case, Remembered, gather, sources
-from bench.rank.train import Setting, figures, fit_confidence, folds_of, scores_by, train, unseen_scores
-from cuetrail.recall.score.ranker import FILE, ranker_of
+from bench.rank.train import Setting, figures, folds_of, train, unseen_scores
+from cuetrail.recall.score.ranker import FILE
 from cuetrail.rerank.registry import reranker_of
 
 FOLDS = 3
@@ -46,9 +45,8 @@ def main() -> None:
         if options.sets:
             folds = folds_of(asked, len({case.set for case in asked}), lambda case: case.set)
             show(f"{name}: trained on other sets", figures(asked, unseen_scores(asked, folds, setting)))
-        if options.write or options.confidence:
+        if options.write:
             models[name] = train(asked, setting)
-            confident(name, [case for case in cases if setting.fits(case)], asked, unseen, models[name], setting)
     if options.write:
         write({"trained": datetime.now(UTC).date().isoformat(), "figures": rounded(told), "models": models})
 
@@ -66,7 +64,6 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--reranker", metavar="FOLDER", help="where scripts/fetch_reranker.sh put a cross-encoder")
     found.add_argument("--without", nargs="+", default=[], metavar="SIGNAL", help="leave these signals out")
     found.add_argument("--sets", action="store_true", help="also leave out one set at a time")
-    found.add_argument("--confidence", action="store_true", help="also fit the coefficients of the confidence")
     found.add_argument("--write", action="store_true", help=f"write {FILE}")
     return found
 
@@ -89,35 +86,6 @@ def gathered(options: argparse.Namespace) -> list[Case]:
             # By words alone nobody would use a reranker, who has no model at all.
             found += gather(source, embedder, spec, None if embedder == "none" else reranker, options.work)
     return found
-
-
-def confident(
-    name: str,
-    cases: Sequence[Case],
-    answered: Sequence[Case],
-    unseen: Sequence[Any],
-    model: dict[str, Any],
-    by: Setting,
-) -> None:
-    """Prints the coefficients of the confidence, and how many questions would be refused. Scores of questions with an
-    answer are those of models that were trained without them.
-    """
-    known = dict(zip(map(id, answered), unseen, strict=True))
-    ranker = ranker_of(model)
-    for label, kinds in (("with vectors", {"static", "bge"}), ("text alone", {"none"})):
-        some = [case for case in cases if case.embedder in kinds and len(case.labels)]
-        if not some:
-            continue
-        scores = [known[id(case)] if id(case) in known else scores_by(ranker, [case], by)[0] for case in some]
-        names, values, sure = fit_confidence(some, scores)
-        print(
-            f"\n{name}, {label}: " + ", ".join(f"{one}={value:.2f}" for one, value in zip(names, values, strict=True))
-        )
-        refused: dict[str, list[float]] = {}
-        for case, one in zip(some, sure, strict=True):
-            refused.setdefault(f"{case.set}{'' if case.gold else ', absent'}", []).append(float(one < 0.5))
-        rows = [[of, f"{int(sum(one))}", str(len(one))] for of, one in sorted(refused.items())]
-        print(aligned(["questions", "refused", "of"], rows), flush=True)
 
 
 def show(title: str, told: dict[str, dict[str, float]]) -> None:

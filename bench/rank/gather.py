@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,6 @@ from cuetrail import Memory
 from cuetrail.model import Node
 from cuetrail.recall import recipes
 from cuetrail.recall.anchor.hybrid_search import TrailAnchors, redundant_titles
-from cuetrail.recall.score.confidence import evidence_of
 from cuetrail.recall.score.signals import NAMES, RankInput, read_signals, signals_of
 from cuetrail.recall.score.trail import eligible_ids, pass_on_title_signals
 from cuetrail.recall.spread.trail import TrailCandidates
@@ -42,8 +40,7 @@ VAULTS = ("dendron-site", "blue-book", "til")
 @dataclass(frozen=True, slots=True)
 class Case:
     """One question with its candidates: their `signals` in the order of NAMES, `labels`, `places` (ids, sources or
-    notes, by which an answer is told), times, and the scores of a reranker (NaN: not read). `evidence` is for the
-    confidence.
+    notes, by which an answer is told), times, and the scores of a reranker (NaN: not read).
     """
 
     set: str
@@ -56,7 +53,6 @@ class Case:
     places: tuple[str, ...]
     times: NDArray[np.int64]
     read: NDArray[np.float64]
-    evidence: Any
 
     @property
     def answered(self) -> bool:
@@ -185,7 +181,6 @@ def _case(
         source.set, embedder, cue.text, cue.style, cue.gold, table,
         np.array([_label(cue, node, place) for node, place in zip(nodes, places, strict=True)], np.int64), places,
         np.array([node.at for node in nodes], np.int64), _read(cue, nodes, table, reranker),
-        evidence_of(context, anchored, reached),
     )  # fmt: skip
 
 

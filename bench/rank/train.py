@@ -1,4 +1,4 @@
-"""Trains the ranker: a weighted sum of the signals, plus small decision trees (LambdaMART), and the confidence.
+"""Trains the ranker: a weighted sum of the signals, plus small decision trees (LambdaMART).
 
 Needs scipy and LightGBM (`pip install 'cuetrail[bench]'`); cuetrail itself reads the result with numpy alone.
 """
@@ -21,9 +21,6 @@ Numbers = NDArray[np.float64]
 SHARES = {"none": 1 / 3, "static, thinned": 1 / 3, "none, thinned": 1 / 4}
 # Sets whose questions need several passages in a row, of which there are few.
 MORE = {"musique": 2.0, "hotpotqa": 1.3}
-# What a public question counts beside an everyday one when the confidence is fitted, and what is added to its bias: so
-# nine in ten absent topics are refused, and fewer questions that have an answer.
-PUBLIC_SHARE, LENIENCE = 0.15, 0.4
 # The share of the weighted sum: trees alone are better on the sets they know, and worse on sets they do not.
 SUM_SHARE = 0.3
 RIDGE = 1e-4
@@ -218,39 +215,6 @@ def measures(case: Case, scores: Numbers) -> dict[str, float]:
     if case.set == "longmemeval":
         return {f"All@{k}": float(case.gold <= set(places[:k])) for k in (5, 10)}
     return {f"R@{k}": len(case.gold & set(places[:k])) / len(case.gold) for k in (1, 5, 10)}
-
-
-# --- confidence
-
-
-def fit_confidence(cases: Sequence[Case], scores: Sequence[Numbers]) -> tuple[list[str], Numbers, list[float]]:
-    """Returns the names and values of the coefficients of `confidence`, and the confidence of each case: how likely the
-    first candidate answers, from its score and from what the recall found at all.
-
-    Public questions count less than everyday ones: all but a few of those have an answer.
-    """
-    from scipy.optimize import minimize
-
-    names = ["score", "matched", "unseen", "gap", "bias"]
-    rows = np.array([_evidence(case, score) for case, score in zip(cases, scores, strict=True)])
-    right = np.array([bool(case.gold) for case in cases])
-    each = np.array([PUBLIC_SHARE if case.gold and not case.set.startswith("everyday") else 1.0 for case in cases])
-    each = np.where(right, each / each[right].sum(), each / max(each[~right].sum(), 1e-9))
-
-    def loss(w: Numbers) -> float:
-        by = rows @ w
-        return float((each * np.logaddexp(0, np.where(right, -by, by))).sum() + 1e-3 * (w[:-1] @ w[:-1]))
-
-    bounds = [(0, None), (0, None), (None, 0), (0, None), (None, None)]
-    found: Numbers = minimize(loss, np.zeros(len(names)), method="L-BFGS-B", bounds=bounds).x
-    found[-1] += LENIENCE
-    return names, found, (1 / (1 + np.exp(-(rows @ found)))).tolist()
-
-
-def _evidence(case: Case, scores: Numbers) -> list[float]:
-    at = int(np.lexsort((np.arange(len(scores)), -case.times, -scores))[0])
-    covered, evidence = float(case.signals[at, NAMES.index("cover")]), case.evidence
-    return [float(scores[at]), covered * evidence.terms, evidence.unseen, evidence.gap or 0.0, 1.0]
 
 
 assert BESIDE < RIGHT

@@ -261,19 +261,20 @@ class Coefficients(NamedTuple):
 
     score: float
     matched: float
-    unseen: float
-    gap: float
+    rest: float
+    near: float
     bias: float
 
 
-# Fitted by bench.rank on development questions, with scores of models that had not seen them, and on questions about
-# topics that the memories do not have; about nine in ten of those are refused.
-WITH_VECTORS = Coefficients(score=0.57, matched=0.93, unseen=-1.9, gap=2.16, bias=-3.04)
-TEXT_ALONE = Coefficients(score=0.51, matched=1.08, unseen=-2.05, gap=0.0, bias=-2.48)
-RERANKED = Coefficients(score=0.55, matched=0.98, unseen=-2.04, gap=1.66, bias=-2.48)
-# A cue with fewer candidates is asked of a small memory, which cannot be judged by the words it lacks. Up to this much
-# is added for that.
-MANY_CANDIDATES, SMALL_MEMORY = 100, 5.5
+# Fitted on questions to memories of 12 to 12,000 notes that have the answer, on the same questions to memories from
+# which the answer was taken away, and on absent topics. Nearly all first hits that are right are answered; see
+# docs/benchmarks/quality.md. The score already counts `rest`, too much for this purpose, so its weight is negative.
+WORDS_IN_VECTORS = Coefficients(score=0.43, matched=1.79, rest=-1.98, near=6.01, bias=-3.95)
+IN_CONTEXT = Coefficients(score=0.49, matched=1.44, rest=-2.0, near=6.8, bias=-3.35)
+TEXT_ALONE = Coefficients(score=0.43, matched=2.03, rest=-2.23, near=0.0, bias=-1.6)
+RERANKED = Coefficients(score=0.43, matched=1.66, rest=-1.36, near=0.0, bias=-1.63)
+# With fewer candidates the memory has only a few notes, and no word is rare among them. Up to this much is added.
+FEW_CANDIDATES, FEW_NOTES = 10, 3.5
 # Added if the best hit is of a time that the cue names: the words of that time need not be in its text.
 DATED = 2.0
 
@@ -282,40 +283,42 @@ DATED = 2.0
 class Evidence:
     """Numbers about the best hit of a recall, and about the whole recall.
 
-    `score` is the ranker's for the best hit. `matched` is about how many of the cue's terms it contains, rare terms
-    counting more. `unseen` is the share of terms that no memory contains. `gap`
-    is how much closer to the cue the nearest vector is than the last one found, None without vectors. `candidates`
-    counts all candidates, `terms` the terms of the cue. `dated`: the hit is of a time that the cue names. `reranked`: a
-    reranker took part in its score.
+    `score` is the ranker's for the best hit. `matched` is how many of the cue's terms it contains, `rest` its BM25 for
+    the cue without names, as a share of the best. `near` is None without vectors. With vectors of words without context
+    it is the highest cosine of any memory with the cue; if they are `contextual`, whose cosines differ from model to
+    model, it is how much closer the nearest memory is than the last one found, from 0 to 1. `candidates` counts all
+    candidates. `dated`: the hit is of a time that the cue names. `reranked`: a reranker took part in its score.
     """
 
     score: float = 0.0
-    matched: float = 0.0
-    unseen: float = 0.0
-    gap: float | None = None
+    matched: int = 0
+    rest: float = 0.0
+    near: float | None = None
+    contextual: bool = False
     candidates: int = 0
-    terms: int = 0
     dated: bool = False
     reranked: bool = False
 
 
 def confidence(evidence: Evidence) -> float:
-    """Returns the confidence in the best hit, from 0 to 1: a logistic function of a weighted sum of its `Evidence`,
-    with other weights if there are no vectors.
+    """Returns the confidence in the best hit, from 0 to 1: a logistic function of a weighted sum of its `Evidence`.
+    The weights depend on the kind of vectors, and on whether a reranker took part.
 
-    >>> few, many = Evidence(score=2.0, matched=0.5, gap=0.2, candidates=200), Evidence(score=4.0, matched=2.0, gap=0.4)
-    >>> round(confidence(few), 2), round(confidence(many), 2)
-    (0.27, 1.0)
+    >>> one_word = Evidence(score=1.0, matched=1, rest=1.0, near=0.3, candidates=200)
+    >>> whole_cue = Evidence(score=4.0, matched=4, rest=1.0, near=0.5, candidates=200)
+    >>> round(confidence(one_word), 2), round(confidence(whole_cue), 2)
+    (0.08, 0.87)
     """
-    by = RERANKED if evidence.reranked else TEXT_ALONE if evidence.gap is None else WITH_VECTORS
-    small = 1 - min(evidence.candidates, MANY_CANDIDATES) / MANY_CANDIDATES
+    with_vectors = IN_CONTEXT if evidence.contextual else WORDS_IN_VECTORS
+    by = RERANKED if evidence.reranked else TEXT_ALONE if evidence.near is None else with_vectors
+    few = 1 - min(evidence.candidates, FEW_CANDIDATES) / FEW_CANDIDATES
     total = (
         by.score * evidence.score
-        + by.matched * evidence.matched
-        + by.unseen * evidence.unseen
-        + by.gap * (evidence.gap or 0.0)
+        + by.matched * math.log1p(evidence.matched)
+        + by.rest * evidence.rest
+        + by.near * (evidence.near or 0.0)
         + by.bias
-        + SMALL_MEMORY * small
+        + FEW_NOTES * few
         + DATED * evidence.dated
     )
     return logistic(total)

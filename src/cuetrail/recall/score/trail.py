@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cuetrail.formulas import DAY, Evidence, logistic
+from cuetrail.formulas import DAY, logistic
 from cuetrail.model import Hit, Node
 from cuetrail.model.records import TITLE
 from cuetrail.model.searched_fields import embedded_text
@@ -77,8 +77,7 @@ def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached
         Hit(best, scores[best.id], why.of(best.id), tuple(Hit(one, scores[one.id], why.of(one.id)) for one in more))
         for best, *more in group_by_note(nodes, limit)
     )
-    shown = Evidence(score=raw[nodes[0].id], reranked="read" in signals) if nodes else None
-    sure = confidence_in(nodes[0], shown, context, anchored, reached) if shown is not None else 0.0
+    sure = confidence_in(nodes[0], raw[nodes[0].id], "read" in signals, anchored, reached) if nodes else 0.0
     return Scored(hits, confidence=round(sure, 4))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LONG_VERBS = frozenset(
     {
-        "activate", "add_many", "backup", "bench", "doctor", "dream", "explore", "export", "import", "ingest",
+        "activate", "add_many", "backup", "bench", "chat", "doctor", "dream", "explore", "export", "import", "ingest",
         "ingest_text", "reembed", "traverse",
     }
 )  # fmt: skip

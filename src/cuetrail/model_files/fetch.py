@@ -10,8 +10,8 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import islice
 from http.client import HTTPException
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -112,7 +112,9 @@ def _take(model: Model, origin: Path, work: Path, progress: Progress | None) -> 
                 continue
             compared += size
             if compared > MOST_BYTES:
-                raise ModelError(f"{origin} has more than {MOST_BYTES >> 30} GB of files: name what has the model's alone")
+                raise ModelError(
+                    f"{origin} has more than {MOST_BYTES >> 30} GB of files: name a folder with the model alone"
+                )
             if (sha := _sha256_of(open_file())) in wanted:
                 found.setdefault(sha, path)
         for source in model.sources:

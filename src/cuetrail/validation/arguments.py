@@ -8,9 +8,9 @@ recall("tea", limit="3")    # InputError: limit must be a whole number, not '3'
 
 from __future__ import annotations
 
+import errno
 import inspect
 import math
-import errno
 import os
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence

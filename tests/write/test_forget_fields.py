@@ -143,7 +143,14 @@ ADDITIONS = (
     f'text = "{SECRET}"', f"const text = '{SECRET}';", f'echo "{SECRET}"', f'<a title="{SECRET}">x</a>',
     f'He wrote "{SECRET}" on the wall', SECRET.replace(" ", "=20"),
     SECRET.replace("ledger", "led=\nger"), SECRET.replace(" ", "%20"), SECRET.replace(" ", "+"),
-    SECRET.replace(" ", "/"),
+    SECRET.replace(" ", "/"), "\u0336".join(SECRET), f"\x1b[1;31m{SECRET}\x1b[0m", f"[size=12]{SECRET}[/size]",
+    f"INFO 2024-05-01 12:03:44 {SECRET}", f"[INFO] {SECRET}", f"fix(core): {SECRET}", f"\\item {SECRET}",
+    f".. note:: {SECRET}", f"{{noformat}}{SECRET}{{noformat}}", f"{{color:red}}{SECRET}{{color}}", f"(iv) {SECRET}",
+    f"{SECRET} (p. 12)", f"{SECRET} [sic]", f"{SECRET} (translated)", f"#secret {SECRET}",
+    f"{SECRET} https://a.b/c", f"{SECRET} — Ann Lee", f"TL;DR: {SECRET}", f"<{SECRET}>", f'<note text="{SECRET}"/>',
+    f'{{"a": "{{\\"text\\": \\"{SECRET}\\"}}"}}', f'a = """{SECRET}"""', f"key={SECRET}", f'1;"{SECRET}";x',
+    SECRET.replace("ledger", "#ledger"), SECRET.replace(" ledger", " 📒 ledger"), f"Ann> {SECRET}",
+    f"<|im_start|>user\n{SECRET}<|im_end|>", f"[INST] {SECRET} [/INST]",
 )  # fmt: skip
 
 
@@ -179,6 +186,10 @@ def test_of_json_only_the_forgotten_strings_stay_out(tmp_path: Path) -> None:
         ("2024-05-01 The pump was checked", "2024-05-02 The pump was checked"),
         ('{"text": "The pump was checked"}', '{"text": "The pump was mended"}'),
         ("WAITING for the bus at the gate", "LATER for the bus at the gate"),
+        ("The old pump house #12 is locked", "The old pump house #13 is locked"),
+        ("See https://a.b/c for the plans", "See https://a.b/d for the plans"),
+        ("[INFO] The pump was switched on", "[ERROR] The pump was switched on"),
+        ("The meeting is at noon — Ann Lee", "The meeting is at noon — Bob Hill"),
     ],
 )
 def test_what_differs_in_a_sign_that_means_something_is_another_text(

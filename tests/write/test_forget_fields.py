@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from cuetrail import Memory
 from cuetrail.errors import Forgotten
+from cuetrail.model import Node
+from cuetrail.store.shared.tombstones import match_known
 
 WORD = "zanzibarquux"
 SECRET = "Zanzibarquux keeps the vermilionish ledger under floorboardium seventeen"
@@ -160,6 +163,17 @@ def test_a_forgotten_text_with_an_addition_that_says_nothing_is_refused(tmp_path
         memory.forget(memory.add(SECRET).id)
         with pytest.raises(Forgotten):
             memory.add(added)
+
+
+@pytest.mark.parametrize("run", [" ", "\n", "\n ", "<!--", "%% ", "[[a|", '"a ', "> ", "a= ", "📒 ", "#a "])
+def test_a_long_run_of_the_same_marks_is_compared_in_linear_time(run: str) -> None:
+    short, long = (Node("", text="x" + run * count + "x") for count in (2_000, 32_000))
+    begun = time.process_time()
+    match_known([short], {"none"})
+    middle = time.process_time()
+    match_known([long], {"none"})
+    # 16 times as long; a search that begins again at each mark would take 256 times as long.
+    assert time.process_time() - middle < 64 * max(middle - begun, 0.01)
 
 
 def test_of_json_only_the_forgotten_strings_stay_out(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ FEWEST = 4
 _END = r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s|\Z)|[。！？｡]++[」』”’）]*+"
 _MARK = r"[-*+•>|–—]|#{1,6}|\d{1,3}[.)]|[a-z]\)|\[[ x]\]|(?:user|assistant|system|human|ai):"
 _CELL = r"\|(?![^\[\]\n]{0,99}\]\])"
-_SENTENCE = re.compile(rf"{_END}|\n(?=\s*(?:\n|(?:{_MARK})\s))", re.IGNORECASE)
+_SENTENCE = re.compile(rf"{_END}|\n(?=[^\S\n]*+(?:\n|(?:{_MARK})\s))", re.IGNORECASE)
 _LINE = re.compile(r"\n")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _PIECE = re.compile(rf"{_END}|\n|{_CELL}")
@@ -79,7 +79,7 @@ _HTML = re.compile(
     re.IGNORECASE,
 )
 _HIDDEN = re.compile(r"<!--|-->|%%")
-_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
+_COMMENTS = (("<!--", "-->"), ("%%", "%%"))
 _LATEX = re.compile(r"\\(?:text(?:bf|it|tt|sc)|emph|underline)\{([^{}]*)\}")
 # Additions that may also be a part of a text: a date or the state of a task in front, numbers of footnotes, and
 # pictures at the end of a line. Only a text that comes in is read without them.
@@ -95,16 +95,18 @@ _ADDITIONS = (
         re.IGNORECASE | re.MULTILINE,
     ),
     re.compile(r"(?<=[^\W\d_])\s?\(\d{1,2}\)|(?<=[^\W\d_][.!?,;:])\s?\(\d{1,2}\)"),
-    re.compile(r"[^\S\n]*[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+(?=[.!?\s]*(?:\n|\Z))"),
+    re.compile(
+        r"(?<![^\S\n])[^\S\n]*+[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+(?=[.!?\s]*(?:\n|\Z))"
+    ),
 )
 # More of them, which are all left out together: pictures, hashtags, remarks on a quotation, an address or the name of
 # the author at the end of a line, levels of a log, and angle brackets around a line.
 _FRAMES = (
-    re.compile(r"[^\S\n]*[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+"),
+    re.compile(r"(?<![^\S\n])[^\S\n]*+[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+"),
     re.compile(r"^[^\S\n]*(?:#[^\W\d_][\w/-]*[^\S\n]+)+(?=\S)|(?<!\S)#(?=[^\W\d_])", re.MULTILINE),
     re.compile(r"\s?[\[(](?:sic|translated|pp?\.\s?\d{1,4}(?:[–-]\d{1,4})?)[\])]", re.IGNORECASE),
-    re.compile(r"[^\S\n]+<?https?://[^\s<>]+>?(?=[^\S\n]*(?:\n|\Z))"),
-    re.compile(r"(?<=\S)[^\S\n]+—[^\S\n]?[^\W\d_][\w.]*(?:[^\S\n][\w.]+){0,2}(?=[^\S\n]*(?:\n|\Z))"),
+    re.compile(r"(?<![^\S\n])[^\S\n]++<?https?://[^\s<>]+>?(?=[^\S\n]*(?:\n|\Z))"),
+    re.compile(r"(?<=\S)[^\S\n]++—[^\S\n]?[^\W\d_][\w.]*(?:[^\S\n][\w.]+){0,2}(?=[^\S\n]*(?:\n|\Z))"),
     re.compile(
         r"^[^\S\n]*(?:\[(?:info|warn(?:ing)?|error|debug|trace)\]|(?-i:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE))[:\s]\s*",
         re.IGNORECASE | re.MULTILINE,
@@ -144,7 +146,7 @@ _MARKS = (
 _SPACING = rf"(?:[{_MARKS}]|[.,-](?!\d))"
 _PUNCTUATION = re.compile(rf"((?<=\d){_SPACING}++(?=\d))|{_SPACING}++")
 _EDGES = re.compile(r"^\W+(?=[^\W\d])|\$+\Z")
-_TRAIL = re.compile(r"(?:(?:^|(?<=\s))(?:#[^\s#]+|\^[\w-]+)\s*)+\Z")
+_TAG = re.compile(r"#[^\s#]+|\^[\w-]+")
 
 
 def undisguised(text: str) -> str:
@@ -183,7 +185,7 @@ def _same(text: str) -> dict[str, None]:
     """The text, and what it is without disguises: with the content of comments, and without it."""
     forms = dict.fromkeys((text, undisguised(text)))
     if "<!--" in text or "%%" in text:
-        forms[undisguised(_COMMENT.sub("", text))] = None
+        forms[undisguised(_without_comments(text))] = None
     return forms
 
 
@@ -193,6 +195,16 @@ def _without_additions(forms: dict[str, None]) -> dict[str, None]:
         forms |= dict.fromkeys(addition.sub("", form) for form in list(forms))
     forms |= dict.fromkeys(_without_frames(form) for form in list(forms))
     return forms | dict.fromkeys(undisguised(unwrapped(form)) for form in list(forms))
+
+
+def _without_comments(text: str) -> str:
+    """The text without comments. An expression would look for the end of each that has none, and take hours."""
+    for begin, end in _COMMENTS:
+        kept, at = "", 0
+        while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start + len(begin))) >= 0:
+            kept, at = kept + text[at:start], stop + len(end)
+        text = kept + text[at:]
+    return text
 
 
 def _without_frames(text: str) -> str:
@@ -577,7 +589,12 @@ def _plain(text: str) -> str:
     if "[" in text:
         text = _LINK.sub(lambda match: match[1] or match[2] or "", text)
     words = norm_name(_MARKUP.sub("", text))
-    return _TRAIL.sub("", words).rstrip() if "#" in words or "^" in words else words
+    if "#" not in words and "^" not in words:
+        return words
+    said = words.split(" ")
+    while said and (not said[-1] or _TAG.fullmatch(said[-1])):
+        said.pop()
+    return " ".join(said)
 
 
 def _start(words: str, speaker: str) -> int:

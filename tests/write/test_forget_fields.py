@@ -61,6 +61,7 @@ FIELDS: dict[str, Callable[[Memory], object]] = {
     "an alias": lambda m: m.add("Something else", aliases=[SECRET]),
     "a tag": lambda m: m.add("Something else", tags=[SECRET]),
     "a name": lambda m: m.add("Something else", name=SECRET),
+    "a predicate that is declared": lambda m: m.declare(SECRET),
     "the value of a fact": lambda m: m.fact("Bob", "said", SECRET),
     "the text of a relationship": lambda m: m.relate("pia", "tom", text=f"Colleagues. {SECRET}."),
     "the text of a link": lambda m: m.link("walk", "pia", text=SECRET),

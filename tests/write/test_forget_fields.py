@@ -223,6 +223,14 @@ def test_a_short_forgotten_text_affects_no_other_field(memory: Memory) -> None:
     assert memory.add("Something else", props={"answer": "yes"}, tags=["yes"]).tags == ("yes",)
 
 
+def test_from_twelve_letters_on_a_forgotten_text_is_refused_in_other_fields(memory: Memory) -> None:
+    for text in ("twelveletter", "elevenchars"):
+        memory.forget(memory.add(text).id)
+    assert memory.note("walk", "elevenchars").text == "elevenchars"
+    with pytest.raises(Forgotten):
+        memory.note("walk", "twelveletter")
+
+
 def test_a_memory_that_had_the_words_in_a_field_before_loses_them_and_can_still_be_edited(memory: Memory) -> None:
     later = "A quite different sentence that is forgotten later"
     memory.add("Holds it already", id="old", props={"said": later, "by": "Pia"})

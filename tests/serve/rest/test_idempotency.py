@@ -60,7 +60,7 @@ def test_no_answer_outlives_what_was_forgotten(client: TestClient) -> None:
 def test_no_answer_outlives_what_another_process_forgets_and_no_write_is_repeated(
     client: TestClient, place: Path
 ) -> None:
-    def send(verb: str, body: dict[str, object], key: str) -> Any:
+    def send(verb: str, body: dict[str, str], key: str) -> Any:
         return client.post(f"/v1/{verb}", json=body, headers={"Idempotency-Key": key})
 
     for verb, body, key in (("add", {"text": "A secret.", "id": "s"}, "k"), ("note", NOTE, "n")):

@@ -271,6 +271,11 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("ingest", "path", "~no-such-user/a", "only for a user of this machine"),
     ("export", "path", "~no-such-user", "only for a user of this machine"),
     ("mirror", "directory", "~no-such-user", "only for a user of this machine"),
+    ("ingest", "path", "loop", "no links that lead to each other"),
+    ("export", "path", "loop", "no links that lead to each other"),
+    ("backup", "path", "loop", "no links that lead to each other"),
+    ("end_mirror", "directory", "loop", "no links that lead to each other"),
+    ("bench", "questions", "/dev/zero", "is a folder, pipe or device"),
     ("export", "path", ".", "is a folder"),
     ("export", "format", "papyrus", "unknown format"),
     ("export", "vectors", "yes", "vectors must be True or False"),
@@ -294,6 +299,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
 def filled(place: Path) -> Memory:
     """A memory of two nodes, with a file for every verb that reads one."""
     (place / "note.md").write_text("# A note\n\nIt says something.\n")
+    (place / "loop").symlink_to("loop")
     memory = Memory(place / "memory", embedder=None)
     memory.add("a", id="a")
     memory.add("b", id="b")

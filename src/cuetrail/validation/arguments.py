@@ -8,6 +8,7 @@ recall("tea", limit="3")    # InputError: limit must be a whole number, not '3'
 
 from __future__ import annotations
 
+import errno
 import inspect
 import json
 import math
@@ -104,15 +105,26 @@ def is_number(value: object) -> bool:
 
 
 def is_path(value: object) -> bool:
-    """True if a file could have this name. `~name` is the home of a user of this machine."""
+    """True if a file could have this name. `~name` is the home of a user of this machine.
+
+    False for links that lead to each other, which no file can have.
+    """
     if not isinstance(value, str | PurePath) or not str(value) or "\x00" in str(value):
         return False
     try:
         os.fsencode(value)
-        Path(value).expanduser()
+        path = Path(value).expanduser()
     except (UnicodeEncodeError, RuntimeError):
         return False
-    return True
+    return not _is_loop(path)
+
+
+def _is_loop(path: Path) -> bool:
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def is_list(value: object) -> bool:
@@ -158,7 +170,7 @@ _TIME = Rule(
     "a time in UTC milliseconds from the year 1 to 9999, a date, a datetime, or a text such as 2025-03-04 or yesterday",
 )
 _WORDS = Rule(is_list, 'a list of texts, such as ["field"]')
-_PATH = Rule(is_path, "a path (`~name` only for a user of this machine)")
+_PATH = Rule(is_path, "a path (`~name` only for a user of this machine, and no links that lead to each other)")
 _FUNCTION = Rule(callable, "a function")
 
 RULES: Mapping[str, Rule] = {

@@ -482,7 +482,7 @@ def _handler(service: Service, by_method: dict[str, Endpoint]) -> Callable[[Requ
             return await service.respond("mem0", scope, lambda memory: endpoint.run(memory, arguments))
         name = "mem0-delete" if endpoint.method == "DELETE" else "mem0"
         work = partial(_json_of_write, ENDPOINTS.index(endpoint), arguments)
-        key = service.key(request, lambda: repr((request.url.path, arguments)))
+        key = await service.key(request, lambda: repr((request.url.path, arguments)))
         return await service.respond_to_write(Write(name, scope, work), key)
 
     return respond

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -40,7 +41,7 @@ from cuetrail.store.shared.copy import copy
 from cuetrail.store.shared.property_filter import first_passing
 from cuetrail.store.shared.scoped import Scoped
 from cuetrail.store.shared.write_order import forget, write_batch
-from cuetrail.store.upkeep import StoredSettings
+from cuetrail.store.upkeep import LAST_FORGOTTEN, StoredSettings
 from cuetrail.store.write import FORGETTING, Batch, BulkMode, Forgetting, Written
 
 P = ParamSpec("P")
@@ -205,6 +206,7 @@ class Neo4jStore:
                 write_batch(other, batch)
             if forgotten:
                 upkeep.note_traces(tx)
+                put_setting(tx, LAST_FORGOTTEN, uuid.uuid4().hex)
             for one in (first, *others):
                 one.log()
             return forgotten

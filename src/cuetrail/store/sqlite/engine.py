@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
+import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -44,7 +45,7 @@ from cuetrail.store.sqlite.read.snapshot import Snapshot, WholeView
 from cuetrail.store.sqlite.reader import Reader, held_space, held_spaces, ids_of, partitions, vectors_by_key
 from cuetrail.store.sqlite.write import tombstones, usage
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
-from cuetrail.store.upkeep import StoredSettings
+from cuetrail.store.upkeep import LAST_FORGOTTEN, StoredSettings
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
 from cuetrail.store.write import FORGETTING, Batch, BulkMode, Forgetting, Progress, Written
 
@@ -289,6 +290,7 @@ class SqliteStore:
                 # If this process dies before it has erased everything, the next one finishes the work.
                 put_meta(db, UNERASED, 1)
                 put_meta(db, FORGOTTEN, head(db))
+                connection.put_setting(db, LAST_FORGOTTEN, uuid.uuid4().hex)
         if forgotten:
             self.db.erase_log()
             if how.purge:

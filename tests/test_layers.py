@@ -19,7 +19,7 @@ FLAT: dict[str, set[str]] = {
     "config": {"errors", "model"},
     "engines": {"config", "errors", "model", "store"},
     "errors": set(),
-    "evaluate": {"errors", "facts", "model", "recall", "session", "store"},
+    "evaluate": {"errors", "facts", "files", "model", "recall", "session", "store"},
     "files": set(),
     "formulas": set(),
     "http_post": set(),

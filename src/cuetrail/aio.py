@@ -149,6 +149,7 @@ class AsyncMemory:
     backup = _in_thread(Memory.backup)
     bench = _in_thread(Memory.bench)
     brief = _in_thread(Memory.brief)
+    chat = _in_thread(Memory.chat)
     confirm = _in_thread(Memory.confirm)
     declare = _in_thread(Memory.declare)
     doctor = _in_thread(Memory.doctor)

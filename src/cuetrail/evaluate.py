@@ -18,6 +18,7 @@ import numpy as np
 
 from cuetrail.errors import InputError
 from cuetrail.facts.resolve import require_node
+from cuetrail.files import read_at_most
 from cuetrail.model import Budget, Where
 from cuetrail.recall import recipes
 from cuetrail.recall.pipeline import recall
@@ -26,6 +27,7 @@ from cuetrail.session import Session
 from cuetrail.store.write import Progress
 
 RESAMPLES = 10_000
+MOST_QUESTION_BYTES = 64 << 20
 SEED = 20_260
 # All hits are measured, also those a budget would have no room for.
 _UNBOUNDED = Budget(chars=1 << 30)
@@ -237,11 +239,8 @@ def read_questions(path: Path) -> list[Question]:
 
     Raises InputError for a file that cannot be read, and for a line that is no question, with its number.
     """
-    try:
-        text = path.read_text("utf-8-sig", errors="replace")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}: name a file of questions") from error
     found = []
+    text = _text_of_questions(path)
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -253,6 +252,19 @@ def read_questions(path: Path) -> list[Question]:
     if not found:
         raise InputError(f"{path} holds no questions; {_SHAPE}")
     return found
+
+
+def _text_of_questions(path: Path) -> str:
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is a folder, pipe or device: name a file of questions")
+    try:
+        with path.open("rb") as file:
+            data = read_at_most(file, MOST_QUESTION_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}: name a file of questions") from error
+    if len(data) > MOST_QUESTION_BYTES:
+        raise InputError(f"{path} has more than {MOST_QUESTION_BYTES >> 20} MB: divide it")
+    return data.decode("utf-8-sig", errors="replace")
 
 
 _SHAPE = 'write {"question": "...", "gold": ["id or name"]} on each line'

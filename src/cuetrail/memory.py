@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy as copy_of
 from dataclasses import replace
@@ -11,7 +10,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, cast
 
 from cuetrail import engines, evaluate, mirror
 from cuetrail.config import without_password
@@ -34,17 +33,20 @@ from cuetrail.extract.facts import FactReader
 from cuetrail.facts.beliefs import believed_facts, fact_history
 from cuetrail.facts.resolve import get_node, require_node
 from cuetrail.ingest.build import Options
+from cuetrail.ingest.conversation import add_messages
 from cuetrail.ingest.pipeline import ingest, ingest_content
 from cuetrail.ingest.readers import read as read_bytes
 from cuetrail.ingest.readers import read_string
 from cuetrail.mirror import MirrorReport, Placement
 from cuetrail.model import (
-    Budget,
+    BudgetLike,
+    ChatReport,
     Claim,
     Direction,
     DreamReport,
     Edge,
     Fact,
+    FactProvenance,
     Finding,
     IngestReport,
     Neighbourhood,
@@ -57,6 +59,7 @@ from cuetrail.model import (
     Scope,
     Stats,
     Version,
+    When,
 )
 from cuetrail.recall import narrative, pipeline, recipes
 from cuetrail.recall.anchor.activation_seeds import Chooser
@@ -73,10 +76,22 @@ from cuetrail.store.ports import Store
 from cuetrail.store.read import LABEL_KINDS, LabelKind, Labelled, edges_by_id
 from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.text.normalise import norm_tag
+from cuetrail.text.timestamps import now_ms
 from cuetrail.transfer.export_file import export_file
 from cuetrail.transfer.import_file import How, ImportReport, OnLine, import_file
 from cuetrail.validation import queries as valid
-from cuetrail.validation.arguments import MODES, RecallOptions, check_range, checked, chosen, make_where
+from cuetrail.validation.arguments import (
+    MODES,
+    Filters,
+    KindFilters,
+    PlaceFilters,
+    RecallOptions,
+    check_range,
+    checked,
+    chosen,
+    make_where,
+)
+from cuetrail.validation.coercion import as_budget, ms_of
 from cuetrail.validation.limits import MOST, MOST_ITEMS
 from cuetrail.validation.records import make_scope
 from cuetrail.validation.stored_records import find_faulty
@@ -121,6 +136,10 @@ class Memory:
             self.store.close()
             raise
 
+    def __repr__(self) -> str:
+        """Return the address and the scope."""
+        return f"Memory({self.address!r}, scope={self.scope!r})"
+
     def __enter__(self) -> Memory:
         return self
 
@@ -156,9 +175,9 @@ class Memory:
     def add(
         self, text: str = "", *, id: str | None = None, kind: str = "atom", name: str | None = None,
         aliases: Iterable[str] = (), tags: Iterable[str] = (), buckets: Iterable[str] = (), source: str | None = None,
-        seq: int | None = None, at: int | None = None, provenance: Provenance = "internal",
+        seq: int | None = None, at: When | None = None, provenance: Provenance = "internal",
         props: Mapping[str, Any] | None = None, retention: Retention = "decay", confidence: float = 1.0,
-        allow_again: bool = False, now: int | None = None,
+        vector: Iterable[float] | None = None, allow_again: bool = False, now: When | None = None,
     ) -> Node:  # fmt: skip
         """Add one node and return it. The same id again edits it and keeps the old text as history.
 
@@ -170,28 +189,46 @@ class Memory:
 
         `retention` says how it fades: "decay" while nobody uses it, "keep_forever" never, or "ephemeral" after 30 days
         (90 for people, concepts and entities). A node with a confidence below .8 also fades before its first use.
+        `vector` is used in place of the embedder's; it must come from the same model.
         Raises Forgotten if it was forgotten before, unless `allow_again`.
         """
         given = {
             "text": text, "id": id, "kind": kind, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets,
             "source": source, "seq": seq, "at": at, "provenance": provenance, "props": props, "retention": retention,
-            "confidence": confidence,
+            "confidence": confidence, "vector": vector,
         }  # fmt: skip
         return add(self.session, given, allow_again, _time(now))
 
     @checked
     def add_many(
-        self, items: Iterable[str | Mapping[str, Any] | Node], *, allow_again: bool = False, now: int | None = None,
+        self, items: Iterable[str | Mapping[str, Any] | Node], *, allow_again: bool = False, now: When | None = None,
         progress: Progress | None = None,
     ) -> Written:  # fmt: skip
         """Add many nodes, in large transactions: texts, nodes, or mappings with the arguments of `add`."""
         return add_many(self.session, items, allow_again, progress, _time(now))
 
     @checked
+    def chat(
+        self, messages: Iterable[Mapping[str, Any]], source: str, *, at: When | None = None,
+        tags: Iterable[str] = (), buckets: Iterable[str] = (), provenance: Provenance = "internal",
+        allow_again: bool = False, progress: Progress | None = None, now: When | None = None,
+    ) -> ChatReport:  # fmt: skip
+        """Add the messages of a chat, {"role": "user", "content": "..."}, to the conversation `source`.
+
+        They go behind those that it has. A repeated call adds nothing; one with the whole history adds what is new. A
+        message may have an id, by which it is known again, a `name`, which wins over the role "user", and a time (`at`,
+        `timestamp` or `created_at`); `at` is the time of the others. `content` is a text or a list of parts, of which
+        texts are kept. Facts are read from what people say. The report names what was left out, such as images and
+        messages of the system. Raises InputError for a message without a role or name.
+        """
+        common = {"tags": list(tags), "buckets": list(buckets), "provenance": provenance}
+        return add_messages(self.session, messages, source, ms_of(at), common, allow_again, progress, _time(now))
+
+    @checked
     def edit(
-        self, id: str, *, text: str | None = None, name: str | None = None, aliases: Iterable[str] | None = None,
-        tags: Iterable[str] | None = None, buckets: Iterable[str] | None = None, at: int | None = None,
-        allow_again: bool = False, now: int | None = None,
+        self, id: str, *, text: str | None = None, kind: str | None = None, name: str | None = None,
+        aliases: Iterable[str] | None = None, tags: Iterable[str] | None = None, buckets: Iterable[str] | None = None,
+        at: When | None = None, allow_again: bool = False, now: When | None = None,
     ) -> Node:  # fmt: skip
         """Change a node, given by id or name, and return it. Arguments that are not given leave their field unchanged.
 
@@ -199,15 +236,17 @@ class Memory:
         NotFound for a node that is missing or another user's, and Forgotten if the new text was forgotten before,
         unless `allow_again`.
         """
-        given = {"text": text, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets, "at": at}
+        given = {
+            "text": text, "kind": kind, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets, "at": at,
+        }  # fmt: skip
         return edit(self.session, id, given, allow_again, _time(now))
 
     @checked
     def link(
         self, src: str, dst: str, *, weight: float | None = None, tags: Iterable[str] = (), kind: str = "relates",
         text: str = "", type: str | None = None, attitude: int | None = None, proximity: int | None = None,
-        confidence: float = 1.0, valid_from: int | None = None, valid_until: int | None = None, id: str | None = None,
-        now: int | None = None,
+        confidence: float = 1.0, valid_from: When | None = None, valid_until: When | None = None, id: str | None = None,
+        now: When | None = None,
     ) -> Edge:  # fmt: skip
         """Add an edge between two nodes, given by id or name, and return it. The same ends and kind replace an edge."""
         given = {
@@ -222,7 +261,7 @@ class Memory:
         return edges.unlink(self.session, ids, _time(None))
 
     @checked
-    def note(self, target: str, text: str, *, expires: int | str | None = None, now: int | None = None) -> Note:
+    def note(self, target: str, text: str, *, expires: When | None = None, now: When | None = None) -> Note:
         """Add a note to a node, given by id or name, or to a relationship, given by id, and return it.
 
         It `expires` at a time, or after a "week", a "month" or a "year"; with "never" or None it stays.
@@ -233,7 +272,7 @@ class Memory:
     def relate(
         self, src: str, dst: str, type: str | None = None, *, attitude: int | None = None, proximity: int | None = None,
         text: str = "", confidence: float | None = None, weight: float | None = None, tags: Iterable[str] = (),
-        valid_from: int | None = None, valid_until: int | None = None, now: int | None = None,
+        valid_from: When | None = None, valid_until: When | None = None, now: When | None = None,
     ) -> Edge:  # fmt: skip
         """State how two people, concepts or entities, given by id or name, relate; return the relationship.
 
@@ -252,28 +291,30 @@ class Memory:
     @checked
     def fact(
         self, subject: str, predicate: str, object: str, *, confidence: float = 0.9, source: str = "user_edit",
-        source_ref: str | None = None, kind: str | None = None, tags: Iterable[str] = (), valid_from: int | None = None,
-        valid_until: int | None = None, now: int | None = None,
+        source_ref: str | None = None, provenance: FactProvenance = "explicit", kind: str | None = None,
+        tags: Iterable[str] = (), valid_from: When | None = None, valid_until: When | None = None,
+        now: When | None = None,
     ) -> Fact:  # fmt: skip
         """State the fact subject - predicate - object and return it as stored, with its status and times.
 
         Subject and object are ids or names; a name may differ in case, accents and a letter or two. An unknown subject
         becomes an entity of this `kind`; an unknown object is stored as text. If the predicate has one value at a
         time, a value of confidence .9 or more ends the previous one; a less certain value is only kept as history.
+        `provenance` says whether it was stated ("explicit"), concluded ("inference") or imported ("import").
         """
         given = {
-            "confidence": confidence, "source": source, "source_ref": source_ref, "tags": tags,
-            "valid_from": valid_from, "valid_until": valid_until,
+            "confidence": confidence, "source": source, "source_ref": source_ref, "provenance": provenance,
+            "tags": tags, "valid_from": valid_from, "valid_until": valid_until,
         }  # fmt: skip
         return facts.state_fact(self.session, subject, predicate, object, kind, given, _time(now))
 
     @checked
-    def confirm(self, id: str, *, now: int | None = None) -> Fact:
+    def confirm(self, id: str, *, now: When | None = None) -> Fact:
         """Confirm a fact, given by id, and return it."""
         return facts.judge_fact(self.session, id, "confirmed", _time(now))
 
     @checked
-    def retract(self, id: str, *, now: int | None = None) -> Fact:
+    def retract(self, id: str, *, now: When | None = None) -> Fact:
         """Retract a fact, given by id, and return it: from now on it is history.
 
         If the predicate has one value at a time, the value that this one had superseded is valid again.
@@ -290,12 +331,12 @@ class Memory:
         return facts.declare_predicate(self.session, predicate, single, _time(None))
 
     @checked
-    def facts(self, subject: str, *, as_of: int | None = None, now: int | None = None) -> list[Fact]:
+    def facts(self, subject: str, *, as_of: When | None = None, now: When | None = None) -> list[Fact]:
         """Return the facts believed about a subject, given by id or name, now or `as_of` a time; most certain first.
 
         Unknown subjects return []. Raises InputError if the name is ambiguous.
         """
-        return believed_facts(self.store, self.scope, subject, _time(now) if as_of is None else as_of)
+        return believed_facts(self.store, self.scope, subject, _time(now if as_of is None else as_of))
 
     @checked
     def fact_history(self, subject: str, *, predicate: str | None = None) -> list[Fact]:
@@ -317,7 +358,7 @@ class Memory:
         self, path: str | Path, *, bucket: str | None = None, watch: bool = False, max_bytes: int | None = None,
         provenance: Provenance = "internal", follow_links: bool = False, progress: Progress | None = None,
         on_report: Callable[[IngestReport], None] | None = None, stop: threading.Event | None = None,
-        now: int | None = None,
+        now: When | None = None,
     ) -> IngestReport:  # fmt: skip
         """Take in a file or folder. Unchanged files are skipped, and the content of deleted files is removed.
 
@@ -333,7 +374,7 @@ class Memory:
     @checked
     def ingest_text(
         self, text: str, *, source: str = "stdin", format: str | None = None, bucket: str | None = None,
-        provenance: Provenance = "internal", now: int | None = None,
+        provenance: Provenance = "internal", now: When | None = None,
     ) -> IngestReport:  # fmt: skip
         """Take in a text as if it were the file `source`; it replaces the earlier content of that source."""
         options = Options(bucket, provenance, None, _time(now), ())
@@ -342,7 +383,7 @@ class Memory:
     @checked
     def ingest_bytes(
         self, data: bytes, source: str, *, bucket: str | None = None, provenance: Provenance = "internal",
-        progress: Progress | None = None, now: int | None = None,
+        progress: Progress | None = None, now: When | None = None,
     ) -> IngestReport:  # fmt: skip
         """Take in the bytes of a file, such as a PDF, as if it were the file `source`; see `ingest_text`."""
         options = Options(bucket, provenance, None, _time(now), ())
@@ -352,7 +393,7 @@ class Memory:
 
     @checked
     def quarantine(
-        self, *ids: str, source: str | None = None, undo: bool = False, now: int | None = None
+        self, *ids: str, source: str | None = None, undo: bool = False, now: When | None = None
     ) -> list[Node]:
         """Put nodes into quarantine: they stay, but only searches that ask for them find them. `undo` releases them.
 
@@ -362,21 +403,24 @@ class Memory:
 
     @checked
     def forget(
-        self, *ids: str, source: str | None = None, purge: bool = False, now: int | None = None,
-        progress: Progress | None = None,
+        self, *ids: str, source: str | None = None, everything: bool = False, dry_run: bool = False,
+        purge: bool = False, now: When | None = None, progress: Progress | None = None,
     ) -> list[str]:  # fmt: skip
         """Remove nodes for good and keep them from coming back; return the ids that were removed. All go, or none.
 
-        `source` forgets everything from a file, and so does the node of a file. Copies go too, so that the forgotten
-        text cannot be found elsewhere; `doomed` lists them beforehand. A large text index keeps the words, where no
-        search finds them, until it is next rewritten (see `has_traces`); `purge` rewrites it at once.
+        `source` forgets everything from a file or conversation, and so does the node of one; `everything` forgets all
+        that this scope's user has. Copies go too, so that the forgotten text cannot be found elsewhere. With `dry_run`
+        nothing is removed, and `doomed` also tells of copies and of what stays. A large text index keeps the words,
+        where no search finds them, until it is next rewritten (see `has_traces`); `purge` rewrites it at once. Raises
+        InputError if nothing is given.
         """
-        return forget(self.session, self.doomed(*ids, source=source), purge, progress, _time(now))
+        doomed = self.doomed(*ids, source=source, everything=everything)
+        return doomed.ids if dry_run else forget(self.session, doomed, purge, progress, _time(now))
 
     @checked
-    def doomed(self, *ids: str, source: str | None = None) -> Doomed:
+    def doomed(self, *ids: str, source: str | None = None, everything: bool = False) -> Doomed:
         """Return what `forget` would remove with the same arguments: the nodes, their copies, and what stays."""
-        return plan_forget(self.session, ids, source)
+        return plan_forget(self.session, ids, source, everything)
 
     def has_traces(self) -> bool:
         """Return whether words of something forgotten are still in the text index, where no search finds them."""
@@ -419,25 +463,27 @@ class Memory:
 
     @checked
     def recall(
-        self, cue: str, *, budget: Budget = DEFAULT_BUDGET, limit: int | None = None, recipe: Recipe = recipes.TRAIL,
-        tags: Iterable[str] = (), buckets: Iterable[str] = (), kinds: Iterable[str] = (), since: int | None = None,
-        until: int | None = None, include_quarantined: bool = False, include_archived: bool = False,
-        fuzzy: bool = False, record_access: bool = True, count_tokens: Measure | None = None, now: int | None = None,
+        self, cue: str, *, budget: BudgetLike = DEFAULT_BUDGET, limit: int | None = None,
+        recipe: Recipe | str = recipes.TRAIL, fuzzy: bool = False, record_access: bool = True,
+        count_tokens: Measure | None = None, now: When | None = None, **filters: Unpack[Filters],
     ) -> Recollection:  # fmt: skip
         """Return what the memory holds on a cue: text within the budget, hits, and why each was found.
 
-        `fuzzy` tolerates typos, and then searches by words alone.
+        `budget` is a number of tokens, or {"chars": 2000}; `recipe` may be a name, such as "tag-walk". `fuzzy`
+        tolerates typos, and then searches by words alone. `filters`: only nodes are found that have all `tags`, one of
+        the `buckets`, one of the `kinds`, a time from `since` to `until`, and the properties `props`, such as
+        {"project": "x"}; hidden ones with `include_quarantined` and `include_archived`.
         """
-        where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
         return pipeline.recall(
-            self.session, cue, recipe=recipe, budget=budget, limit=limit, where=where, fuzzy=fuzzy,
-            record_access=record_access, count_tokens=count_tokens, now=_time(now),
+            self.session, cue, recipe=recipes.recipe_of(recipe), budget=as_budget(budget), limit=limit,
+            where=make_where(filters), fuzzy=fuzzy, record_access=record_access, count_tokens=count_tokens,
+            now=_time(now),
         )  # fmt: skip
 
     @checked
     def tag_walk(
-        self, cue: str, *, budget: Budget = WALK_BUDGET, mode: Mode = "all", rank: Rank = "idf", spill: bool = False,
-        min_results: int = 10, **options: Unpack[RecallOptions],
+        self, cue: str, *, budget: BudgetLike = WALK_BUDGET, mode: Mode = "all", rank: Rank = "idf",
+        spill: bool = False, min_results: int = 10, **options: Unpack[RecallOptions],
     ) -> Recollection:  # fmt: skip
         """Return what the words of a cue find (`.anchors`), and what shares tags and buckets with it (`.walkers`).
 
@@ -455,42 +501,39 @@ class Memory:
         self, seeds: str | Iterable[str | tuple[str, float]], *, tags: Iterable[str] | None = None, max_depth: int = 5,
         max_branches: int = 3, min_activation: float = 0.005, tag_sim_floor: float = 0.15, claim: Claim = "energy",
         limit: int = 5, text_weight: float = 0.5, vector_weight: float = 0.5, choose_tags: Chooser | None = None,
-        buckets: Iterable[str] = (), kinds: Iterable[str] = (), since: int | None = None, until: int | None = None,
-        include_quarantined: bool = False, include_archived: bool = False, record_access: bool = True,
-        stop: threading.Event | None = None, now: int | None = None,
+        record_access: bool = True, stop: threading.Event | None = None, now: When | None = None,
+        **filters: Unpack[KindFilters],
     ) -> Stream:  # fmt: skip
         """Spread energy from seeds along edges; yield one result per seed, as soon as its walk has ended.
 
         Seeds are ids with their initial energy (1 if none is given), or a query that finds at most `limit` of them.
         `tags` are what the query is about: edges with none of them pass little energy on. By default these are the tags
-        of edges that the query's words or its best results name; `choose_tags` may choose others. The other filters
-        apply to every node on the way. Closing the stream, or `stop`, ends the walk.
+        of edges that the query's words or its best results name; `choose_tags` may choose others. The `filters`,
+        as in `recall`, apply to every node on the way. Closing the stream, or `stop`, ends the walk.
         """
         flow = valid.make_flow(max_depth, max_branches, min_activation, tag_sim_floor, claim)
-        where = make_where((), buckets, kinds, since, until, include_quarantined, include_archived)
+        where = make_where(cast("Filters", filters))
         return activation.activate(
             self.session, seeds if isinstance(seeds, str) else valid.make_seeds(seeds),
             tags=None if tags is None else valid.make_query_tags(tags), flow=flow,
             seeding=valid.make_seeding(limit, text_weight, vector_weight), choose_tags=choose_tags, where=where,
-            record_access=record_access, stop=stop, now=now,
+            record_access=record_access, stop=stop, now=ms_of(now),
         )  # fmt: skip
 
     @checked
     def traverse(
         self, start: str | Iterable[str], *, mode: Literal["hops", "ppr"] = "hops", direction: Direction = "both",
         max_hops: int = 1, depth: int = 3, damping: float = 0.85, top_k: int = 20, limit: int = 100,
-        relationship_filters: Mapping[str, Any] | None = None,
-        tags: Iterable[str] = (), buckets: Iterable[str] = (), kinds: Iterable[str] = (), since: int | None = None,
-        until: int | None = None, include_quarantined: bool = False, include_archived: bool = False,
-        record_access: bool = True, now: int | None = None,
+        relationship_filters: Mapping[str, Any] | None = None, record_access: bool = True, now: When | None = None,
+        **filters: Unpack[Filters],
     ) -> Traversal:  # fmt: skip
         """Return the nodes that edges lead to from a start, given by ids or names: up to `max_hops` away or, with mode
         "ppr", where a random walk from the start is most often (personalised PageRank).
 
-        Filters apply to every edge and node on the way, before anything is scored. Raises NotFound for an unknown
-        start; it is never a query.
+        Filters, as in `recall`, apply to every edge and node on the way, before anything is scored. Raises NotFound for
+        an unknown start; it is never a query.
         """
-        where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
+        where = make_where(filters)
         extent = valid.make_extent(mode, max_hops, limit, depth, damping, top_k)
         time = _time(now)
         edge_filter = valid.make_traversal_filter(direction, relationship_filters, where, time)
@@ -499,9 +542,9 @@ class Memory:
 
     @checked
     def narrate(
-        self, cue: str, *, budget: Budget = DEFAULT_BUDGET, anchors: int = 3, hops: int = 2, per_entity: int = 10,
-        max_facts: int = 30, direction: Direction = "both", floor: float = 0.25, as_of: int | None = None,
-        cache: bool = True, record_access: bool = True, count_tokens: Measure | None = None, now: int | None = None,
+        self, cue: str, *, budget: BudgetLike = DEFAULT_BUDGET, anchors: int = 3, hops: int = 2, per_entity: int = 10,
+        max_facts: int = 30, direction: Direction = "both", floor: float = 0.25, as_of: When | None = None,
+        cache: bool = True, record_access: bool = True, count_tokens: Measure | None = None, now: When | None = None,
     ) -> Narrative:  # fmt: skip
         """Return the facts believed about the entities that a cue means, in sections; each line says why it is there.
 
@@ -512,12 +555,12 @@ class Memory:
         settings = valid.make_narrative_settings(anchors, hops, per_entity, max_facts, direction, floor)
         return narrative.narrate(
             self.session, self._narratives, cue, recipe=recipes.narrative(*settings), parameters=settings,
-            budget=budget, as_of=as_of, use_cache=cache, record_access=record_access, count_tokens=count_tokens,
-            now=_time(now),
+            budget=as_budget(budget), as_of=ms_of(as_of), use_cache=cache, record_access=record_access,
+            count_tokens=count_tokens, now=_time(now),
         )  # fmt: skip
 
     @checked
-    def prewarm(self, *, limit: int = PREWARMED, now: int | None = None) -> list[str]:
+    def prewarm(self, *, limit: int = PREWARMED, now: When | None = None) -> list[str]:
         """Make and cache the narratives of the most used entities; return their names."""
         names = narrative.most_used_names(self.session, limit)
         for name in names:
@@ -528,7 +571,7 @@ class Memory:
     def bench(
         self, questions: str | Path | Iterable[Mapping[str, Any] | Question], *, only: Iterable[str] = (),
         others: Mapping[str, Recipe] | None = None, limit: int = 10, progress: Progress | None = None,
-        now: int | None = None,
+        now: When | None = None,
     ) -> Comparison:  # fmt: skip
         """Return how well each recipe answers questions with known answers, so that one can be chosen for this memory.
 
@@ -549,10 +592,8 @@ class Memory:
         self, queries: Iterable[str | Mapping[str, Any]] = (), *, text_matches: Iterable[str] = (),
         relationship_filters: Mapping[str, Any] | None = None, granularity: int = 1, multi_query: bool = False,
         mode: Literal["fast", "deep"] = "fast", weights: Mapping[str, float] | None = None, fuzzy: str = "levenshtein",
-        explain: bool = False, expander: Expander | None = None,
-        tags: Iterable[str] = (), buckets: Iterable[str] = (), since: int | None = None, until: int | None = None,
-        include_quarantined: bool = False, include_archived: bool = False, record_access: bool = True,
-        now: int | None = None,
+        explain: bool = False, expander: Expander | None = None, record_access: bool = True, now: When | None = None,
+        tags: Iterable[str] = (), **filters: Unpack[PlaceFilters],
     ) -> Exploration:  # fmt: skip
         """Return what the memory holds on some questions: people, concepts, entities and their relationships, events,
         and artifacts.
@@ -561,7 +602,8 @@ class Memory:
         tag, and relationships by their descriptions. `granularity` chooses single sources (1), storylines, which sum up
         sources (2), or macros, which sum up storylines (3). With `multi_query`, and in mode "deep", more queries are
         made of each, by templates or by the `expander`.
-        `weights` are those of "semantic", "time" and "salience". Raises InputError if there is nothing to look for.
+        `weights` are those of "semantic", "time" and "salience"; `filters` are those of `recall`. Raises InputError
+        if there is nothing to look for.
         """
         matches = valid.make_matches(text_matches)
         check_range("granularity", granularity, 1, 3)
@@ -570,7 +612,7 @@ class Memory:
         return explore.explore(
             self.session, valid.make_queries(queries, matches), matches,
             ties=valid.make_ties(relationship_filters, time),
-            where=make_where(tags, buckets, (), since, until, include_quarantined, include_archived),
+            where=make_where(cast("Filters", {"tags": tags, **filters})),
             granularity=granularity, multi_query=multi_query, expander=expander,
             mode=mode, weights=valid.make_weights(weights), fuzzy=fuzzy,
             explain=explain, record_access=record_access, now=time,
@@ -578,26 +620,25 @@ class Memory:
 
     @checked
     def brief(
-        self, *, budget: Budget = BRIEF_BUDGET, count_tokens: Measure | None = None, record_access: bool = True,
-        now: int | None = None,
+        self, *, budget: BudgetLike = BRIEF_BUDGET, count_tokens: Measure | None = None, record_access: bool = True,
+        now: When | None = None,
     ) -> Brief:  # fmt: skip
         """Return a summary for the start of a conversation: whose memory it is, 10 core beliefs, 5 goals, 10
         relationships, and the last 7 days, within the budget.
         """
-        return brief.brief(self.session, budget, count_tokens, record_access, _time(now))
+        return brief.brief(self.session, as_budget(budget), count_tokens, record_access, _time(now))
 
     @checked
     def timeline(
-        self, *,
-        tags: Iterable[str] = (), buckets: Iterable[str] = (), kinds: Iterable[str] = (), since: int | None = None,
-        until: int | None = None, provenance: Provenance | None = None, include_quarantined: bool = False,
-        include_archived: bool = False, limit: int = 50, after: str | None = None,
+        self, *, provenance: Provenance | None = None, limit: int = 50, after: str | None = None,
+        **filters: Unpack[Filters],
     ) -> Timeline:  # fmt: skip
-        """Return the nodes that pass all filters, the newest first; with `provenance`, only those with this one.
+        """Return the nodes that pass all filters (as in `recall`), the newest first; with `provenance`, only those with
+        this one.
 
         `after` is the `more` of the previous page. Nodes that dreams made are listed only if `kinds` names their kind.
         """
-        where = make_where(tags, buckets, kinds, since, until, include_quarantined, include_archived)
+        where = make_where(filters)
         return browse.timeline(self.store, self.scope, valid.make_page(where, provenance, limit, after))
 
     @checked
@@ -622,7 +663,7 @@ class Memory:
     def dream(
         self, *, only: Iterable[str] = (), dry_run: bool = False, everyone: bool = False, zone: str = "UTC",
         tagger: AutoTagger | None = None, teller: Teller | None = None, progress: Progress | None = None,
-        now: int | None = None,
+        now: When | None = None,
     ) -> DreamReport:  # fmt: skip
         """Find what belongs together: tags, edges, episodes, storylines. Reads only what changed since the last dream.
 
@@ -672,7 +713,7 @@ class Memory:
     @checked
     def import_(
         self, path: str | Path, *, format: str | None = None, dry_run: bool = False, on_line: OnLine | None = None,
-        progress: Progress | None = None, now: int | None = None,
+        progress: Progress | None = None, now: When | None = None,
     ) -> ImportReport:  # fmt: skip
         """Take in an export of cuetrail or of another system. What was forgotten here stays forgotten.
 
@@ -733,5 +774,6 @@ def copy_memory(source: str | Path, target: str | Path, *, progress: Progress | 
     return engines.copy_everything(str(source), str(target), progress)
 
 
-def _time(now: int | None) -> int:
-    return time.time_ns() // 1_000_000 if now is None else now
+def _time(now: When | None) -> int:
+    given = ms_of(now)
+    return now_ms() if given is None else given

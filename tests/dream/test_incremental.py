@@ -142,3 +142,18 @@ def test_an_episode_that_all_its_atoms_leave_at_once_goes(tmp_path: Path, leavin
         memory.dream(now=MONDAY)
         assert memory.get(episode) is None
         assert idle(memory.dream(now=MONDAY))
+
+
+def test_a_source_with_a_text_of_its_own_is_dreamt_like_an_atom(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", embedder=None) as memory:
+        memory.add(name="Ann Lee", kind="person", at=MONDAY, now=MONDAY)
+        memory.add("Ann Lee painted the hull.", name="Monday", kind="source", at=MONDAY, now=MONDAY)
+        memory.dream(now=MONDAY)
+        source = memory.get("Monday")
+        assert source is not None
+        assert "ann_lee" in source.automatic_tags
+        assert memory.stats().mentions == 1
+        memory.edit("Monday", text="Nobody came.")
+        memory.dream(now=MONDAY)
+        assert memory.stats().mentions == 0
+        assert memory.doctor() == []

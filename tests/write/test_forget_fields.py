@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from cuetrail import Memory
 from cuetrail.errors import Forgotten
+from cuetrail.model import Node
+from cuetrail.store.shared.tombstones import match_known
 
 WORD = "zanzibarquux"
 SECRET = "Zanzibarquux keeps the vermilionish ledger under floorboardium seventeen"
@@ -58,6 +61,7 @@ FIELDS: dict[str, Callable[[Memory], object]] = {
     "an alias": lambda m: m.add("Something else", aliases=[SECRET]),
     "a tag": lambda m: m.add("Something else", tags=[SECRET]),
     "a name": lambda m: m.add("Something else", name=SECRET),
+    "a predicate that is declared": lambda m: m.declare(SECRET),
     "the value of a fact": lambda m: m.fact("Bob", "said", SECRET),
     "the text of a relationship": lambda m: m.relate("pia", "tom", text=f"Colleagues. {SECRET}."),
     "the text of a link": lambda m: m.link("walk", "pia", text=SECRET),
@@ -143,7 +147,14 @@ ADDITIONS = (
     f'text = "{SECRET}"', f"const text = '{SECRET}';", f'echo "{SECRET}"', f'<a title="{SECRET}">x</a>',
     f'He wrote "{SECRET}" on the wall', SECRET.replace(" ", "=20"),
     SECRET.replace("ledger", "led=\nger"), SECRET.replace(" ", "%20"), SECRET.replace(" ", "+"),
-    SECRET.replace(" ", "/"),
+    SECRET.replace(" ", "/"), "\u0336".join(SECRET), f"\x1b[1;31m{SECRET}\x1b[0m", f"[size=12]{SECRET}[/size]",
+    f"INFO 2024-05-01 12:03:44 {SECRET}", f"[INFO] {SECRET}", f"fix(core): {SECRET}", f"\\item {SECRET}",
+    f".. note:: {SECRET}", f"{{noformat}}{SECRET}{{noformat}}", f"{{color:red}}{SECRET}{{color}}", f"(iv) {SECRET}",
+    f"{SECRET} (p. 12)", f"{SECRET} [sic]", f"{SECRET} (translated)", f"#secret {SECRET}",
+    f"{SECRET} https://a.b/c", f"{SECRET} — Ann Lee", f"TL;DR: {SECRET}", f"<{SECRET}>", f'<note text="{SECRET}"/>',
+    f'{{"a": "{{\\"text\\": \\"{SECRET}\\"}}"}}', f'a = """{SECRET}"""', f"key={SECRET}", f'1;"{SECRET}";x',
+    SECRET.replace("ledger", "#ledger"), SECRET.replace(" ledger", " 📒 ledger"), f"Ann> {SECRET}",
+    f"<|im_start|>user\n{SECRET}<|im_end|>", f"[INST] {SECRET} [/INST]",
 )  # fmt: skip
 
 
@@ -153,6 +164,17 @@ def test_a_forgotten_text_with_an_addition_that_says_nothing_is_refused(tmp_path
         memory.forget(memory.add(SECRET).id)
         with pytest.raises(Forgotten):
             memory.add(added)
+
+
+@pytest.mark.parametrize("run", [" ", "\n", "\n ", "<!--", "%% ", "[[a|", '"a ', "> ", "a= ", "📒 ", "#a "])
+def test_a_long_run_of_the_same_marks_is_compared_in_linear_time(run: str) -> None:
+    short, long = (Node("", text="x" + run * count + "x") for count in (2_000, 32_000))
+    begun = time.process_time()
+    match_known([short], {"none"})
+    middle = time.process_time()
+    match_known([long], {"none"})
+    # 16 times as long; a search that begins again at each mark would take 256 times as long.
+    assert time.process_time() - middle < 64 * max(middle - begun, 0.01)
 
 
 def test_of_json_only_the_forgotten_strings_stay_out(tmp_path: Path) -> None:
@@ -179,6 +201,10 @@ def test_of_json_only_the_forgotten_strings_stay_out(tmp_path: Path) -> None:
         ("2024-05-01 The pump was checked", "2024-05-02 The pump was checked"),
         ('{"text": "The pump was checked"}', '{"text": "The pump was mended"}'),
         ("WAITING for the bus at the gate", "LATER for the bus at the gate"),
+        ("The old pump house #12 is locked", "The old pump house #13 is locked"),
+        ("See https://a.b/c for the plans", "See https://a.b/d for the plans"),
+        ("[INFO] The pump was switched on", "[ERROR] The pump was switched on"),
+        ("The meeting is at noon — Ann Lee", "The meeting is at noon — Bob Hill"),
     ],
 )
 def test_what_differs_in_a_sign_that_means_something_is_another_text(
@@ -195,6 +221,14 @@ def test_a_short_forgotten_text_affects_no_other_field(memory: Memory) -> None:
     assert memory.fact("Bob", "agrees", "yes").value == "yes"
     assert memory.note("walk", "ok, thanks").text == "ok, thanks"
     assert memory.add("Something else", props={"answer": "yes"}, tags=["yes"]).tags == ("yes",)
+
+
+def test_from_twelve_letters_on_a_forgotten_text_is_refused_in_other_fields(memory: Memory) -> None:
+    for text in ("twelveletter", "elevenchars"):
+        memory.forget(memory.add(text).id)
+    assert memory.note("walk", "elevenchars").text == "elevenchars"
+    with pytest.raises(Forgotten):
+        memory.note("walk", "twelveletter")
 
 
 def test_a_memory_that_had_the_words_in_a_field_before_loses_them_and_can_still_be_edited(memory: Memory) -> None:

@@ -22,11 +22,11 @@ from cuetrail.cli.commands.serve import mcp, serve, token
 from cuetrail.cli.commands.setup import setup
 from cuetrail.cli.commands.transfer import export, import_, mirror
 from cuetrail.cli.commands.upkeep import backup, completion, copy, doctor, help_, reembed, restore
-from cuetrail.cli.commands.write import add, edit, ingest
+from cuetrail.cli.commands.write import add, chat, edit, ingest
 
 VERBS = (
-    setup, add, ingest, recall, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink, relate,
-    note, fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, graph, mcp, serve, token, export,
+    setup, add, ingest, recall, chat, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink,
+    relate, note, fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, graph, mcp, serve, token, export,
     import_, backup, copy, restore, model, reembed, doctor, completion, help_,
 )  # fmt: skip
 """In the order of the help."""

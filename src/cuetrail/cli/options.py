@@ -10,7 +10,6 @@ import click
 
 from cuetrail.cli.output import node_title, short_id
 from cuetrail.errors import InputError, NotFound
-from cuetrail.text.timestamps import last_millisecond, milliseconds
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -25,13 +24,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def start_time(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
-    """Parses an ISO date or time, or a number, to UTC milliseconds; a date is its first millisecond."""
-    return None if value is None else _time(value, milliseconds)
+    """Parses a time, such as an ISO date or "3 days ago", to UTC milliseconds; a date is its first millisecond."""
+    from cuetrail.validation.coercion import time_of
+
+    return None if value is None else _time(value, time_of)
 
 
 def end_time(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
     """Parses a time like `start_time`, but a date is its last millisecond: `--until 2025-03-04` includes that day."""
-    return None if value is None else _time(value, last_millisecond)
+    from cuetrail.validation.coercion import end_of
+
+    return None if value is None else _time(value, end_of)
 
 
 def _time(text: str, read: Callable[[str], int]) -> int:
@@ -114,8 +117,19 @@ def node_filters(nodes: str, *without: str) -> Callable[[F], F]:
         "tag": several("--tag", "tags", help=f"Only {nodes} with this tag; repeatable, all are required."),
         "bucket": several("--bucket", "buckets", help=f"Only {nodes} in this bucket; repeatable."),
         "kind": several("--kind", "kinds", help=f"Only {nodes} of this kind; repeatable."),
+        "prop": click.option(
+            "--prop",
+            "props",
+            metavar="NAME=TEXT",
+            multiple=True,
+            callback=properties,
+            help=f"Only {nodes} with this property; repeatable.",
+        ),
         "since": click.option(
-            "--since", metavar="WHEN", callback=start_time, help=f"Only {nodes} from this time on: an ISO date or time."
+            "--since",
+            metavar="WHEN",
+            callback=start_time,
+            help=f"Only {nodes} from this time on: a date, a time, or words such as yesterday.",
         ),
         "until": click.option(
             "--until", metavar="WHEN", callback=end_time, help=f"Only {nodes} up to this time; a date includes its day."

@@ -12,7 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from cuetrail.embed.embedder import Embedder, to_blob
+import numpy as np
+
+from cuetrail.embed.embedder import Embedder, to_blob, unit_rows
 from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 from cuetrail.model import Edge, Node, Note, Scope
 from cuetrail.model.searched_fields import embedded_text
@@ -40,6 +42,11 @@ def vectors_of(embedder: Embedder, records: Sequence[Node | Edge | Note]) -> lis
     """Returns the vector of each record's text, as the bytes that are stored."""
     texts = [embedded_text(record) if isinstance(record, Node) else record.text for record in records]
     return to_blob(embedder.embed(texts))
+
+
+def unit_blobs(vectors: Sequence[Sequence[float]]) -> list[bytes]:
+    """Returns vectors of any length as unit vectors, as the bytes that are stored."""
+    return to_blob(unit_rows(np.asarray(vectors, dtype=np.float32)))
 
 
 def shortened(node: Node, text: str) -> Node:
@@ -191,6 +198,13 @@ class Vectors:
         if space is None and self.embedder is not None:
             with contextlib.suppress(EmbedderError):
                 space = space_of(self.embedder)
+        return space
+
+    def own_space(self) -> VectorSpace:
+        """Returns the space that vectors of the caller's own must be of. Raises InputError if there is none."""
+        space = self.space()
+        if space in (None, NO_VECTORS):
+            raise InputError("this memory has no vectors to compare this one with: open it with an embedder")
         return space
 
     def complete(self, progress: Progress | None) -> int:

@@ -14,7 +14,7 @@ from cuetrail.model import Node, TextQuery, Where
 from cuetrail.model.ids import source_id
 from cuetrail.recall.query import nouns, parse_cue, proper_nouns
 from cuetrail.text.normalise import folded, norm_name, norm_tag, sanitize_query
-from cuetrail.text.similarity import MEASURES, token_overlap
+from cuetrail.text.similarity import MEASURES, is_misspelling, token_overlap
 from cuetrail.text.word_lists import STOP_WORDS
 
 # Names less similar than this do not match.
@@ -24,6 +24,8 @@ LEAST_WORD_SHARE = 0.5
 CANDIDATES = {"fast": 30, "deep": 100}
 # If a search is full but finds fewer than FEW nodes of that name, it is repeated with the limit MANY.
 FEW, MANY = 5, 1_000
+# Longer texts are compared with names as a whole only, and only so many words of a name are compared one by one.
+MOST_WORDS = 8
 
 
 def find_nodes(context: ExploreContext, *kinds: str) -> list[tuple[Node, EvidenceScore]]:
@@ -90,12 +92,24 @@ def _named_like(
         found |= dict.fromkeys(one.id for one in context.store.text(context.scope, TextQuery(""), limit, tagged))
     if words and "source" in kinds:
         found |= dict.fromkeys(_sources_with_words(context, words, limit))
+    number = len(found)
+    found |= dict.fromkeys(_named_almost(context, text))
     matching = []
     for node in context.store.get(context.scope, list(found)).values():
-        value = max((match_quality(text, name, context.fuzzy) for name in _names_of(node)), default=0.0)
-        if value >= LEAST_SIMILARITY and where.admits(node):
+        value = max((name_quality(text, name, context.fuzzy) for name in _names_of(node)), default=0.0)
+        if value and where.admits(node):
             matching.append((node, value))
-    return len(found), matching
+    return number, matching
+
+
+def _named_almost(context: ExploreContext, text: str) -> Iterable[str]:
+    """Returns the ids of nodes with a name that is spelt almost like the text, or sounds like it if that is asked for.
+
+    Names are compared that have a word with the same first letter.
+    """
+    words = sanitize_query(folded(text)).split()[:MOST_WORDS]
+    near = context.store.named_like(context.scope, (), {word[0] for word in words}, MANY)
+    return [one.id for one in near if any(name_quality(text, n, context.fuzzy) for n in (one.name, *one.aliases))]
 
 
 def _sources_with_words(context: ExploreContext, words: str, limit: int) -> Iterable[str]:
@@ -138,6 +152,29 @@ def match_quality(text: str, other: str, measure: str) -> float:
     if not wanted or not there or min(len(wanted), len(there)) < LEAST_SIMILARITY * max(len(wanted), len(there)) / 2:
         return 0.0
     return MEASURES[measure](wanted, there)
+
+
+def name_quality(text: str, name: str, measure: str) -> float:
+    """Returns how well a text matches a name: `match_quality` of the whole name, or the similarity to a part of it with
+    as many words. 0 if neither is similar enough; a part by its sound or its spelling.
+
+    >>> [round(name_quality("Ana", "Anna Berg", measure), 3) for measure in ("levenshtein", "phonetic")]
+    [0.75, 1.0]
+    >>> name_quality("Ann", "Jon Lee", "levenshtein"), round(name_quality("Stephen", "Steven", "levenshtein"), 3)
+    (0.0, 0.714)
+    """
+    whole = match_quality(text, name, measure)
+    best = whole if whole >= LEAST_SIMILARITY else 0.0
+    wanted, words = sanitize_query(folded(text)), sanitize_query(folded(name)).split()
+    size = len(wanted.split())
+    if best == 1.0 or not wanted or size > MOST_WORDS:
+        return best
+    for start in range(min(len(words), MOST_WORDS) - size + 1):
+        part = " ".join(words[start : start + size])
+        value = MEASURES[measure](wanted, part)
+        if value > best and (measure == "phonetic" or is_misspelling(wanted, part)):
+            best = value
+    return best
 
 
 def content_words(text: str) -> list[str]:

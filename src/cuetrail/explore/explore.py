@@ -27,7 +27,7 @@ from cuetrail.explore.candidates import (
 from cuetrail.explore.context import MOST_QUERIES, Expander, ExploreContext, Query, Weights, trim_query
 from cuetrail.explore.score import Evidence, EvidenceScore, rank_matches, score_evidence
 from cuetrail.model import Edge, Node, Note, Where, node_dict
-from cuetrail.model.records import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS, SEMANTIC_ROLES
 from cuetrail.store.graph import EdgeFilter, Step, StepQuery
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.vector_space import QueryVector, VectorKind, VectorSpace
@@ -518,10 +518,12 @@ def run_exploration(context: ExploreContext) -> Exploration:
     if context.granularity == 3:
         main = with_storylines(context, main)
     episodic[FULL[context.granularity]] = main
-    by_kind = {kind: tuple(whole[one.node.id] for one in best if one.node.kind == kind) for kind in SEMANTIC_KINDS}
+    by_role: dict[str, list[Item]] = {"person": [], "concept": [], "entity": []}
+    for one in best:
+        by_role[SEMANTIC_ROLES[one.node.kind]].append(whole[one.node.id])
     return Exploration(
         {},
-        Semantic(by_kind["person"], by_kind["concept"], by_kind["entity"], related),
+        Semantic(tuple(by_role["person"]), tuple(by_role["concept"]), tuple(by_role["entity"]), related),
         Episodic(*(tuple(episodic.get(kind, ())) for kind in ("source", "storyline", "macro"))),
         tuple(whole[item.node.id] for item in artifacts),
     )

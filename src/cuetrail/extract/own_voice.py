@@ -9,7 +9,11 @@ from cuetrail.model import Node
 
 # The speakers of a chat that are the user, and those whose words state no facts.
 USERS = frozenset({"user", "human", "me"})
-MACHINES = frozenset({"assistant", "system", "tool", "function", "ai", "bot", "model", "chatgpt", "claude"})
+MACHINES = frozenset(
+    {"assistant", "system", "developer", "tool", "function", "ai", "bot", "model", "chatgpt", "claude"}
+)
+# The roles of a chat that neither people nor assistants have: instructions, and output of programs.
+SILENT_ROLES = frozenset({"system", "developer", "tool", "function"})
 # The words that mark a note as the user's own voice.
 _OWN_VOICES = frozenset({"i", "mine", "own", "self", "first person"})
 _JOURNALS = frozenset({"journal", "journals", "diary", "diaries", "daily", "daily note", "daily notes", "logbook"})

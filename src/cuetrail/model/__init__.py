@@ -4,6 +4,7 @@ May import: text.
 """
 
 from cuetrail.model.queries import Budget as Budget
+from cuetrail.model.queries import BudgetLike as BudgetLike
 from cuetrail.model.queries import Claim as Claim
 from cuetrail.model.queries import Direction as Direction
 from cuetrail.model.queries import FieldWeights as FieldWeights
@@ -11,6 +12,7 @@ from cuetrail.model.queries import Rank as Rank
 from cuetrail.model.queries import TextQuery as TextQuery
 from cuetrail.model.queries import WalkQuery as WalkQuery
 from cuetrail.model.queries import WalkSeed as WalkSeed
+from cuetrail.model.queries import When as When
 from cuetrail.model.records import DATE_ONLY as DATE_ONLY
 from cuetrail.model.records import FROM_FILE as FROM_FILE
 from cuetrail.model.records import NEW_LIFE as NEW_LIFE
@@ -18,6 +20,7 @@ from cuetrail.model.records import STORYLINE_KINDS as STORYLINE_KINDS
 from cuetrail.model.records import UNKNOWN_WEIGHT as UNKNOWN_WEIGHT
 from cuetrail.model.records import Edge as Edge
 from cuetrail.model.records import Fact as Fact
+from cuetrail.model.records import FactProvenance as FactProvenance
 from cuetrail.model.records import FactStatus as FactStatus
 from cuetrail.model.records import Label as Label
 from cuetrail.model.records import Life as Life
@@ -37,6 +40,7 @@ from cuetrail.model.records import Tombstone as Tombstone
 from cuetrail.model.records import Version as Version
 from cuetrail.model.records import Where as Where
 from cuetrail.model.reports import PASS_NAMES as PASS_NAMES
+from cuetrail.model.reports import ChatReport as ChatReport
 from cuetrail.model.reports import DreamReport as DreamReport
 from cuetrail.model.reports import FileError as FileError
 from cuetrail.model.reports import Finding as Finding

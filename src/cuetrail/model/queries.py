@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
 Direction = Literal["out", "in", "both"]
 Rank = Literal["idf", "gravity"]
 Claim = Literal["energy", "frontier"]
+When = int | str | date
+"""A time as callers give it: UTC milliseconds, ISO text, words such as "last week", a date or a datetime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +76,12 @@ class Budget:
 
     chars: int | None = None
     tokens: int | None = None
+
+    def __repr__(self) -> str:
+        """Returns only what is given, such as Budget(tokens=500)."""
+        given = {"chars": self.chars, "tokens": self.tokens}
+        return f"Budget({', '.join(f'{name}={size}' for name, size in given.items() if size is not None)})"
+
+
+BudgetLike = Budget | int | Mapping[str, int]
+"""A budget as callers give it: a Budget, a number of tokens, or {"tokens": 500} or {"chars": 2000}."""

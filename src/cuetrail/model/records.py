@@ -5,18 +5,25 @@ Times are UTC integer milliseconds. Ids are strings that the caller chose or tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar
+
+from cuetrail.text.normalise import snippet
 
 Provenance = Literal["internal", "external", "quarantine"]
 Origin = Literal["user", "auto", "temporal", "infected"]
 State = Literal["candidate", "active", "core", "archived"]
 Retention = Literal["decay", "ephemeral", "keep_forever"]
+FactProvenance = Literal["explicit", "inference", "import"]
 FactStatus = Literal["staged", "confirmed", "superseded", "retracted"]
 LinkKind = Literal["wikilink", "name"]
 
+
+REPR_CHARS = 60
+"""The most characters of a text in a `repr`."""
 
 DATE_ONLY = "day"
 """The property of an atom whose time is a date that was stated without a time of day."""
@@ -112,6 +119,12 @@ class Node:
     owner: str = "me"
     team: str | None = None
 
+    def __repr__(self) -> str:
+        """Returns what tells the node from others: id, kind, name and the beginning of its text."""
+        name = f", name={self.name!r}" if self.name is not None else ""
+        text = f", text={snippet(self.text, REPR_CHARS)!r}" if self.text else ""
+        return f"Node(id={self.id!r}, kind={self.kind!r}{name}{text})"
+
     @property
     def tags(self) -> tuple[str, ...]:
         """Returns the normalised names of all tags, in the order given."""
@@ -185,6 +198,14 @@ class Fact:
     stated_until: int | None = None
     stated_status: FactStatus | None = None
     restated: int | None = None
+
+    def __repr__(self) -> str:
+        """Returns the statement, its status and its id."""
+        value = (
+            f"object={self.object!r}" if self.object is not None else f"value={snippet(self.value or '', REPR_CHARS)!r}"
+        )
+        said = f"subject={self.subject!r}, predicate={self.predicate!r}, {value}"
+        return f"Fact(id={self.id!r}, {said}, status={self.status!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +281,14 @@ class Label(NamedTuple):
     name: str
 
 
-SEMANTIC_KINDS = ("person", "concept", "entity")
+SEMANTIC_ROLES: Mapping[str, str] = {
+    "person": "person",
+    **dict.fromkeys(("concept", "decision", "preference"), "concept"),
+    **dict.fromkeys(("entity", "project", "file", "conversation"), "entity"),
+}
+"""What nodes of each of these kinds count as in explorations and relationships."""
+
+SEMANTIC_KINDS = tuple(SEMANTIC_ROLES)
 """The kinds of nodes that represent people and things. All other kinds record what happened."""
 
 STORYLINE_KINDS = ("storyline", "macro")
@@ -272,7 +300,8 @@ class Where:
     """Filters that apply in every stage of a recall. An empty filter does not restrict.
 
     A node must have all `tags`, one of the `buckets` and one of the `kinds`. `quarantined` and `archived` include nodes
-    that are otherwise hidden. `with_text` excludes nodes without text, except sources.
+    that are otherwise hidden. `with_text` excludes nodes without text, except sources. `props` are names of properties,
+    each with its value as JSON: a node must have them all, at the top or nested.
     """
 
     tags: tuple[str, ...] = ()
@@ -283,6 +312,7 @@ class Where:
     quarantined: bool = False
     archived: bool = False
     with_text: bool = False
+    props: tuple[tuple[str, str], ...] = ()
 
     def admits(self, node: Node) -> bool:
         """True if a node passes all filters."""
@@ -295,11 +325,29 @@ class Where:
             and (self.quarantined or node.provenance != "quarantine")
             and (self.archived or node.life.state != "archived")
             and (not self.with_text or node.text != "" or node.kind == "source")
+            and (not self.props or self.admits_props(node))
         )
+
+    def admits_props(self, node: Node) -> bool:
+        """True if the node has the properties that are asked for."""
+        return not self.props or set(self.props) <= set(_pairs(node.props))
 
     def finds(self, node: Node) -> bool:
         """True if a search may return a node. Storylines and macros (their summaries) only if `kinds` names them."""
         return self.admits(node) and (bool(self.kinds) or node.kind not in STORYLINE_KINDS)
+
+
+def _pairs(value: object) -> Iterator[tuple[str, str]]:
+    """Yields the properties in a value, also nested ones, each with its value as JSON; those that are lists or mappings
+    only with what is in them.
+    """
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            if not isinstance(one, Mapping | list | tuple):
+                yield str(name), json.dumps(one, ensure_ascii=False)
+        yield from (pair for one in value.values() for pair in _pairs(one))
+    elif isinstance(value, list | tuple):
+        yield from (pair for one in value for pair in _pairs(one))
 
 
 def labels_of(node: Node) -> list[Label]:

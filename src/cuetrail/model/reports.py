@@ -42,6 +42,24 @@ class IngestReport:
     skipped: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class ChatReport:
+    """The result of adding messages to a conversation, its `source`.
+
+    `ids` has the id of each message's memory, in the order of the messages; None for one that was left out. `added`
+    and `known` count messages: new ones, and those that the conversation had before. `facts` counts the facts that were
+    read from the users' messages. `left_out` says what of which message was not stored, and why.
+    """
+
+    source: str
+    ids: tuple[str | None, ...] = ()
+    added: int = 0
+    known: int = 0
+    facts: int = 0
+    left_out: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
 PASS_NAMES = (
     "temporal", "auto_tags", "infection", "mentions", "known_as", "cooccurrence", "episodes", "consolidation",
     "storylines", "macros", "decay", "note_expiry", "facts", "mirror",

@@ -157,6 +157,10 @@ class Hit:
     cut: bool = False
     mark: str = ""
 
+    def __repr__(self) -> str:
+        """Returns the score and the node; `why` and `more` are attributes."""
+        return f"Hit(score={self.score:.3f}, node={self.node!r})"
+
 
 @dataclass(frozen=True, slots=True)
 class RecalledFact:
@@ -217,6 +221,11 @@ class Recollection:
     attempts: tuple[Attempt, ...] = ()
     confidence: float = 1.0
     facts: tuple[RecalledFact, ...] = ()
+
+    def __repr__(self) -> str:
+        """Returns how much was found, and how sure it is that it answers; `text` has the answer."""
+        found = f"hits={len(self.hits)}, facts={len(self.facts)}, answerable={self.answerable}"
+        return f"Recollection(cue={self.cue!r:.80}, {found}, confidence={self.confidence:.2f})"
 
     def is_direct(self, hit: Hit) -> bool:
         """True if the hit matches the cue itself, and was not only reached from another hit."""

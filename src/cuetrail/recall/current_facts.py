@@ -133,7 +133,11 @@ def with_current_facts(
 
 
 def _filters(where: Where) -> bool:
-    return bool(where.tags or where.buckets or where.kinds) or where.since is not None or where.until is not None
+    return (
+        bool(where.tags or where.buckets or where.kinds or where.props)
+        or where.since is not None
+        or where.until is not None
+    )
 
 
 # --- the subjects a cue names, and what it asks about them

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from cuetrail.errors import InputError
 from cuetrail.model import Direction, Rank
 from cuetrail.model.tags import GENERIC_TAGS
 from cuetrail.recall.anchor.activation_seeds import Chooser, Seeding, find_seeds
@@ -137,5 +138,21 @@ def explore(semantic: float = 0.3, time: float = 0.3, salience: float = 0.4, can
 
 
 EXPLORE = explore()
+
+
+def recipe_of(given: Recipe | str) -> Recipe:
+    """Returns the recipe of a name; a recipe as it is. Case makes no difference, nor do hyphens and underscores. Raises
+    InputError.
+
+    >>> recipe_of("TAG_WALK") is recipe_of("tag-walk") is TAG_WALK
+    True
+    """
+    if isinstance(given, Recipe):
+        return given
+    found = BY_NAME.get(given.strip().lower().replace("_", "-"))
+    if found is None:
+        raise InputError(f"there is no recipe {given!r:.60}: use {', '.join(sorted(BY_NAME))}")
+    return found
+
 
 BY_NAME: dict[str, Recipe] = {recipe.name: recipe for recipe in (TRAIL, TAG_WALK, ENERGY, NARRATIVE, EXPLORE)}

@@ -166,3 +166,7 @@ class Recipe:
     score: Callable[[RecallContext, Anchored, Reached], Scored]
     render: Callable[[RecallContext, Scored], tuple[str, Scored]]
     limit: int | None = None
+
+    def __repr__(self) -> str:
+        """Returns the name, which stands for the recipe wherever one is asked for."""
+        return f"Recipe({self.name!r})"

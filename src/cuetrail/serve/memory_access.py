@@ -48,6 +48,14 @@ class LazyMemory:
                 self._memory.close()
 
 
+def last_forgotten(memory: Memory) -> str:
+    """Returns a text that changes when something is forgotten, by anyone in any process. "" if nothing ever was."""
+    # Imported here: a server answers its first request without the stores.
+    from cuetrail.store.upkeep import LAST_FORGOTTEN
+
+    return memory.store.settings.get(LAST_FORGOTTEN, "")
+
+
 def delete_nodes(memory: Memory, nodes: Sequence[Node], atoms: Sequence[Node]) -> None:
     """Deletes these nodes and atoms, as mem0 and the reference MCP memory server do. Equal texts that belong to other
     nodes stay; `forget` would remove those too.

@@ -8,7 +8,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.errors import InputError
-from cuetrail.text.timestamps import last_millisecond, milliseconds
 from cuetrail.validation.limits import MOST
 
 if TYPE_CHECKING:
@@ -37,6 +36,11 @@ def count_schema(name: str, minimum: int = 0) -> Schema:
 def nullable(schema: Schema) -> Schema:
     """Returns a schema that also allows null."""
     return {"anyOf": [schema, {"type": "null"}]}
+
+
+def either(*schemas: Schema) -> Schema:
+    """Returns a schema that allows what one of these allows."""
+    return {"anyOf": list(schemas)}
 
 
 def array_of(schema: Schema) -> Schema:
@@ -110,16 +114,6 @@ def checked_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     # The message begins with the value, which may be long, and ends with the reason.
     message = message if len(message) <= 300 else f"{message[:60]} … {message[-200:]}"
     raise InputError(f"{tool.name}: {path + ': ' if path else ''}{message}")
-
-
-def parse_times(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the arguments with times as UTC milliseconds; `until` includes its day. Raises InputError."""
-    return {
-        name: (last_millisecond if name == "until" else milliseconds)(value)
-        if name in TIME_ARGUMENTS and isinstance(value, str)
-        else value
-        for name, value in given.items()
-    }
 
 
 def _whole_number(value: Any, schema: Schema) -> Any:

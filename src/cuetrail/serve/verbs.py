@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, Union, Unpack, get_args, get_origin, get_type_hints
 
-from cuetrail.model import Budget
 from cuetrail.recall import recipes
 from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
 from cuetrail.serve.tool import (
@@ -24,14 +23,16 @@ from cuetrail.serve.tool import (
     Schema,
     Tool,
     ToolResult,
+    array_of,
     count_schema,
-    parse_times,
+    either,
 )
-from cuetrail.text.timestamps import milliseconds
+from cuetrail.validation.coercion import SIZES
 from cuetrail.validation.limits import MOST, MOST_ITEMS, TIMES
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
+    from cuetrail.model import Activation
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ _EFFECTS: tuple[tuple[str, Effect], ...] = (
         "labels narrate neighbours nodes prewarm recall stats tag_walk timeline traverse"), Effect(),
     ),
     ("mirrors", Effect(paths=True)),
-    ("add add_many confirm declare dream edit fact link quarantine refresh relate retract", Effect(writes=True)),
+    ("add add_many chat confirm declare dream edit fact link quarantine refresh relate retract", Effect(writes=True)),
     ("note", Effect(writes=True, repeatable=False)),
     ("doctor", Effect(writes=True, all_users=True)),
     ("end_mirror import_", Effect(writes=True, paths=True)),
@@ -79,32 +80,53 @@ def memory_verb(name: str) -> Callable[..., Any]:
 # --- arguments
 
 _TIME: list[Schema] = [
-    {"type": "string", "format": "date"},
-    {"type": "string", "format": "date-time"},
+    TEXT,
     {"type": "integer", "minimum": TIMES[0], "maximum": TIMES[1]},
 ]  # fmt: skip
-# The format is described and not enforced: the parser of times gives better error messages.
-_WHEN: Schema = {"anyOf": _TIME, "description": "2026-05-31, 2026-05-31T10:30Z or UTC milliseconds"}
-EXPIRY_WORDS = ("week", "month", "year", "never")
+# Times as text have no format here: the parser of times gives better error messages.
+_WHEN: Schema = {
+    "anyOf": _TIME,
+    "description": "2026-05-31, 2026-05-31T10:30Z, UTC milliseconds, or words such as yesterday or 3 days ago",
+}
 _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
-_SEED: Schema = {"type": "array", "prefixItems": [TEXT, PLAIN_TYPES[float]], "minItems": 2, "maxItems": 2}
+_SEED: Schema = {
+    **array_of(either(TEXT, PLAIN_TYPES[float])), "prefixItems": [TEXT, PLAIN_TYPES[float]],
+    "minItems": 2, "maxItems": 2,
+}  # fmt: skip
 # Arguments that only Python code in the same process can pass.
 _PYTHON_ONLY = {
     "choose_tags", "count_tokens", "expander", "now", "on_line", "on_report", "others",
     "progress", "stop", "tagger", "teller",
     "watch",
 }  # fmt: skip
+
+
+def _only(size: str) -> Schema:
+    """Returns the part of a schema that allows this one property, a count."""
+    return {"properties": {size: count_schema("budget")}, "required": [size], "additionalProperties": False}
+
+
 _BY_NAME: dict[str, Schema] = {
     **dict.fromkeys(TIME_ARGUMENTS, _WHEN),
     **{name: count_schema(name) for name in MOST},
-    "budget": {**count_schema("budget"), "description": "tokens"},
+    "budget": {
+        "anyOf": [count_schema("budget"), *({"type": "object", **_only(size)} for size in SIZES)],
+        "description": 'a number of tokens, or {"tokens": 500} or {"chars": 2000}',
+    },
     "embedder": TEXT,
     **dict.fromkeys(("confidence", "min_activation", "tag_sim_floor", "text_weight", "vector_weight"), _SHARE),
-    "expires": {"anyOf": [{"enum": list(EXPIRY_WORDS)}, *_TIME], "description": "week, month, year, never, or a time"},
-    "items": {"type": "array", "items": {"type": ["string", "object"]}},
+    "expires": {"anyOf": _TIME, "description": "week, month, year, never, or a time"},
+    "items": array_of(either(TEXT, {"type": "object"})),
+    "messages": {
+        "type": "array",
+        "items": {"type": "object"},
+        "maxItems": MOST_ITEMS["messages"],
+        "description": "{role, content}, in order; also name, id, at",
+    },
     "questions": {"type": "array", "items": {"type": "object"}, "description": "{question, gold: [ids or names]}"},
-    "queries": {"type": "array", "items": {"type": ["string", "object"]}},
-    "recipe": {"type": "string", "enum": sorted(recipes.BY_NAME)},
+    "queries": array_of(either(TEXT, {"type": "object"})),
+    "vector": {"type": "array", "items": PLAIN_TYPES[float], "description": "of the memory's own model"},
+    "recipe": {**TEXT, "description": ", ".join(sorted(recipes.BY_NAME))},
     "seeds": {
         "anyOf": [
             TEXT,
@@ -112,8 +134,20 @@ _BY_NAME: dict[str, Schema] = {
         ],
         "description": "a query, ids, or pairs of id and energy",
     },
-    **{name: {**TEXTS, "maxItems": most} for name, most in MOST_ITEMS.items() if name != "seeds"},
+    **{
+        name: {**TEXTS, "maxItems": most}
+        for name, most in MOST_ITEMS.items()
+        if name not in ("messages", "props", "seeds")
+    },
 }
+
+
+EXPORTS = ("paths", "graph", "context", "cypher")
+"""The forms of an activation: its paths alone, or also a graph to draw, lines for a language model, or Cypher."""
+_MORE_ARGUMENTS: dict[str, dict[str, Schema]] = {
+    "activate": {"as": {"type": "string", "enum": list(EXPORTS), "default": "paths"}}
+}
+"""Arguments that a verb has for other programs only, in place of functions on its result."""
 
 
 def argument_schema(name: str, hint: Any) -> Schema:
@@ -169,6 +203,7 @@ def verb_tool(name: str) -> Tool:
     verb, effect = memory_verb(name), EFFECTS[name]
     found = list(parameters(verb))
     properties = {parameter.name: argument_schema(parameter.name, hint) for parameter, hint in found}
+    properties |= _MORE_ARGUMENTS.get(name, {})
     variadic = _variadic(name)
     if variadic is not None:
         properties[variadic] = {**TEXTS, "maxItems": MOST_ITEMS[variadic]}
@@ -196,23 +231,26 @@ def _call_tool(name: str, memory: Memory, arguments: dict[str, Any]) -> ToolResu
 
 def call_verb(memory: Memory, name: str, arguments: Mapping[str, Any], **local: Any) -> Any:
     """Calls a verb with JSON arguments, and with `local` arguments that are Python objects; returns its result."""
-    options = {key: _python_value(key, value) for key, value in parse_times(arguments).items()}
+    options = {key: _python_value(key, value) for key, value in arguments.items()}
     variadic = _variadic(name)
     values = options.pop(variadic, ()) if variadic is not None else ()
-    return getattr(memory, name)(*values, **options, **local)
+    form = options.pop("as", "paths")
+    found = getattr(memory, name)(*values, **options, **local)
+    return found if form == "paths" else _exported(memory, list(found), form)
+
+
+def _exported(memory: Memory, found: list[Activation], form: str) -> dict[str, Any]:
+    """Returns activations with their export in one of the forms EXPORTS, under its name."""
+    from cuetrail.recall.render import graph
+
+    export = {"graph": graph.to_graph, "context": graph.to_context, "cypher": graph.to_cypher}[form]
+    return {"result": found, form: export(found, memory.nodes(*graph.ids_of(found)))}
 
 
 def _python_value(name: str, value: Any) -> Any:
     """Converts a JSON argument to the value the verb takes."""
-    match name:
-        case "budget":
-            return Budget(tokens=value)
-        case "recipe":
-            return recipes.BY_NAME[value]
-        case "expires" if isinstance(value, str) and value not in EXPIRY_WORDS:
-            return milliseconds(value)
-        case "seeds" if isinstance(value, list):
-            return [tuple(one) if isinstance(one, list) else one for one in value]
+    if name == "seeds" and isinstance(value, list):
+        return [tuple(one) if isinstance(one, list) else one for one in value]
     return value
 
 

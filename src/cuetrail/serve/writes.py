@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LONG_VERBS = frozenset(
     {
-        "activate", "add_many", "backup", "bench", "doctor", "dream", "explore", "export", "import", "ingest",
+        "activate", "add_many", "backup", "bench", "chat", "doctor", "dream", "explore", "export", "import", "ingest",
         "ingest_text", "reembed", "traverse",
     }
 )  # fmt: skip
@@ -43,8 +43,8 @@ MOST_IN_GROUP, GROUP_SECONDS = 64, 0.05
 
 Emit = Callable[[str, int, int], None]
 """Called with the progress of a write: (name of the step, steps done, steps in total)."""
-Key = tuple[str, str, str]
-"""Token id, Idempotency-Key, and a fingerprint of the request."""
+Key = tuple[str, str, str, str]
+"""Token id, Idempotency-Key, a fingerprint of the request, and the memory's mark of what was forgotten last."""
 
 
 @dataclass(frozen=True, slots=True)

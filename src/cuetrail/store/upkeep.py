@@ -12,6 +12,11 @@ from cuetrail.store.read import Record
 from cuetrail.store.vector_space import VectorKind, VectorSpace, VectorSpaces
 from cuetrail.store.write import Progress
 
+LAST_FORGOTTEN = "last_forgotten"
+"""The setting that gets another random value each time that something is forgotten, in the same transaction. Answers
+that were kept from before may contain it.
+"""
+
 
 class StoredSettings(MutableMapping[str, str]):
     """The settings of a memory, by name. `read` returns those whose names begin with a prefix; `put` stores one, or

@@ -23,6 +23,24 @@ def levenshtein(a: str, b: str) -> float:
     return 1 - _edits(a, b) / max(len(a), len(b))
 
 
+def is_misspelling(a: str, b: str) -> bool:
+    """True if both have as many words and each word is the other's but for a letter, or two in a word of 7 letters or
+    more; none in one of fewer than 4. The longer word counts.
+
+    >>> [is_misspelling(a, b) for a, b in (("ana", "anna"), ("steven ash", "stephen ash"), ("ann", "jon"))]
+    [True, True, False]
+    """
+    ours, theirs = a.split(), b.split()
+    if len(ours) != len(theirs) or not ours:
+        return False
+    return all(x == y or _edits(x, y) <= _slips(max(len(x), len(y))) for x, y in zip(ours, theirs, strict=True))
+
+
+def _slips(letters: int) -> int:
+    """Returns how many letters of a name may be wrong, by its length."""
+    return 2 if letters >= 7 else 1 if letters >= 4 else 0
+
+
 def _edits(a: str, b: str) -> int:
     """Returns the edit distance, computed a column at a time with bit operations (Myers 1999, Hyyrö 2003).
 

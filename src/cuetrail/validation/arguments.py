@@ -8,7 +8,9 @@ recall("tea", limit="3")    # InputError: limit must be a whole number, not '3'
 
 from __future__ import annotations
 
+import errno
 import inspect
+import json
 import math
 import os
 import reprlib
@@ -17,21 +19,19 @@ from dataclasses import dataclass
 from functools import wraps
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import Any, ParamSpec, TypedDict, TypeVar, get_args
+from typing import Any, ParamSpec, TypedDict, TypeVar, get_args, get_type_hints
 
 from cuetrail.errors import InputError
-from cuetrail.model import Budget, Claim, Provenance, Rank, Retention, Scope, Where
+from cuetrail.model import Budget, Claim, FactProvenance, Provenance, Rank, Retention, Scope, When, Where
 from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
-from cuetrail.text.normalise import storable
+from cuetrail.text.normalise import clean, storable
 from cuetrail.text.similarity import MEASURES
+from cuetrail.validation.coercion import COERCIONS, TERMS, coerced, ms_of
 from cuetrail.validation.limits import MOST, MOST_ITEMS, TIMES, WORD_CHARS
 
 PROVENANCES, MODES, RANKS, CLAIMS = get_args(Provenance), get_args(Mode), get_args(Rank), get_args(Claim)
-RETENTIONS = get_args(Retention)
-TERMS: Mapping[str, int | None] = {"week": 7, "month": 30, "year": 365, "never": None}
-"""How long a note stays, in days."""
-
+RETENTIONS, FACT_PROVENANCES = get_args(Retention), get_args(FactProvenance)
 LEVELS = (1, 5)
 """The range of attitude and proximity."""
 
@@ -43,21 +43,39 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class RecallOptions(TypedDict, total=False):
-    """The options that every recipe of a recall takes; see `Memory.recall`."""
+class PlaceFilters(TypedDict, total=False):
+    """Filters on nodes: one of the `buckets`, a time from `since` to `until`, and properties with these values, such as
+    {"project": "x"}. Quarantined and archived nodes are left out unless they are included.
+    """
 
-    limit: int | None
-    tags: Iterable[str]
     buckets: Iterable[str]
-    kinds: Iterable[str]
-    since: int | None
-    until: int | None
+    since: When | None
+    until: When | None
+    props: Mapping[str, Any] | None
     include_quarantined: bool
     include_archived: bool
+
+
+class KindFilters(PlaceFilters, total=False):
+    """The filters of `PlaceFilters`, and one of the `kinds`."""
+
+    kinds: Iterable[str]
+
+
+class Filters(KindFilters, total=False):
+    """The filters of `KindFilters`, and all of the `tags`."""
+
+    tags: Iterable[str]
+
+
+class RecallOptions(Filters, total=False):
+    """The filters, and the options that every recipe of a recall takes; see `Memory.recall`."""
+
+    limit: int | None
     fuzzy: bool
     record_access: bool
     count_tokens: Measure | None
-    now: int | None
+    now: When | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +105,26 @@ def is_number(value: object) -> bool:
 
 
 def is_path(value: object) -> bool:
-    """True if a file could have this name. `~name` is the home of a user of this machine."""
+    """True if a file could have this name. `~name` is the home of a user of this machine.
+
+    False for links that lead to each other, which no file can have.
+    """
     if not isinstance(value, str | PurePath) or not str(value) or "\x00" in str(value):
         return False
     try:
         os.fsencode(value)
-        Path(value).expanduser()
+        path = Path(value).expanduser()
     except (UnicodeEncodeError, RuntimeError):
         return False
-    return True
+    return not _is_loop(path)
+
+
+def _is_loop(path: Path) -> bool:
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def is_list(value: object) -> bool:
@@ -136,9 +165,12 @@ _STORABLE = Rule(lambda value: isinstance(value, str) and storable(value), "a te
 _FLAG = Rule(lambda value: isinstance(value, bool), "True or False")
 _WHOLE = Rule(is_whole, "a whole number of at most 18 digits")
 _NUMBER = Rule(is_number, "a number")
-_TIME = Rule(is_time, "a time in UTC milliseconds from the year 1 to 9999 (now is time.time_ns() // 1_000_000)")
+_TIME = Rule(
+    is_time,
+    "a time in UTC milliseconds from the year 1 to 9999, a date, a datetime, or a text such as 2025-03-04 or yesterday",
+)
 _WORDS = Rule(is_list, 'a list of texts, such as ["field"]')
-_PATH = Rule(is_path, "a path (`~name` only for a user of this machine)")
+_PATH = Rule(is_path, "a path (`~name` only for a user of this machine, and no links that lead to each other)")
 _FUNCTION = Rule(callable, "a function")
 
 RULES: Mapping[str, Rule] = {
@@ -162,14 +194,16 @@ RULES: Mapping[str, Rule] = {
         f"a whole number from 0 to {MOST['min_results']}",
     ),
     "seq": Rule(lambda value: is_whole(value) and 0 <= value <= MOST["seq"], f"a whole number from 0 to {MOST['seq']}"),
-    **dict.fromkeys(("dry_run", "everyone", "follow", "follow_links", "record_access", "vectors", "watch"), _FLAG),
+    **dict.fromkeys(
+        ("dry_run", "everyone", "everything", "follow", "follow_links", "record_access", "vectors", "watch"), _FLAG
+    ),
     **dict.fromkeys(("attitude", "proximity"), _WHOLE),
     **dict.fromkeys(
         ("confidence", "min_activation", "tag_sim_floor", "text_weight", "vector_weight", "weight"), _NUMBER
     ),
     "expires": Rule(
         lambda value: is_time(value) or (isinstance(value, str) and value in TERMS),
-        f"a time in UTC milliseconds, or {', '.join(TERMS)}",
+        f"a time in UTC milliseconds, a date, a datetime, a text such as 2025-03-04, or {', '.join(TERMS)}",
     ),
     **dict.fromkeys(("at", "now", "since", "until", "valid_from", "valid_until"), _TIME),
     **dict.fromkeys(("aliases", "buckets", "keywords", "kinds", "only", "tags"), _WORDS),
@@ -177,11 +211,13 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("address", "backup", "directory", "path"), _PATH),
     **dict.fromkeys(("choose_tags", "count_tokens", "on_line", "on_report", "progress"), _FUNCTION),
     "budget": Rule(
-        _is_budget, f"a Budget, such as Budget(tokens=2000) or Budget(chars=8000), of at most {MOST['budget']}"
+        _is_budget, f"a number of tokens, Budget(tokens=2000) or Budget(chars=8000), of at most {MOST['budget']}"
     ),
     "embedder": Rule(_is_embedder, 'an Embedder, the name of one such as "static", or None'),
     "reranker": Rule(_is_reranker, 'a Reranker, the name of one such as "onnx:FOLDER", or None'),
     "items": Rule(is_list, 'a list of texts, nodes or mappings, such as ["a text", {"text": "another", "tags": []}]'),
+    "messages": Rule(is_list, 'a list of messages such as [{"role": "user", "content": "hello"}]'),
+    "vector": Rule(is_list, "a list of numbers"),
     "questions": Rule(
         lambda value: is_path(value) or is_list(value),
         'a file of questions, or a list such as [{"question": "...", "gold": ["id or name"]}]',
@@ -219,7 +255,9 @@ RULES: Mapping[str, Rule] = {
     "claim": Rule(lambda value: isinstance(value, str) and value in CLAIMS, " or ".join(CLAIMS)),
     "provenance": Rule(lambda value: isinstance(value, str) and value in PROVENANCES, " or ".join(PROVENANCES)),
     "placement": Rule(lambda value: isinstance(value, str) and value in ("first", "all"), "first or all"),
-    "recipe": Rule(lambda value: isinstance(value, Recipe), "a Recipe, such as recipes.TRAIL"),
+    "recipe": Rule(
+        lambda value: isinstance(value, Recipe | str), 'a Recipe or its name, such as recipes.TRAIL or "tag-walk"'
+    ),
     "scope": Rule(lambda value: isinstance(value, Scope), 'a Scope, such as Scope("acme", "ann")'),
     "tagger": Rule(_is_tagger, "an AutoTagger: a function from texts to lists of tags, with a name and `shared`"),
     "stop": Rule(lambda value: hasattr(value, "is_set"), "a threading.Event"),
@@ -227,7 +265,10 @@ RULES: Mapping[str, Rule] = {
 
 
 VERB_RULES: Mapping[tuple[str, str], Rule] = {
-    ("explore", "fuzzy"): Rule(lambda value: isinstance(value, str) and value in MEASURES, " or ".join(MEASURES))
+    ("fact", "provenance"): Rule(
+        lambda value: isinstance(value, str) and value in FACT_PROVENANCES, " or ".join(FACT_PROVENANCES)
+    ),
+    ("explore", "fuzzy"): Rule(lambda value: isinstance(value, str) and value in MEASURES, " or ".join(MEASURES)),
 }
 """Rules of single verbs, where a name means something else than elsewhere."""
 
@@ -236,7 +277,8 @@ def refusal(name: str, value: object, rule: Rule | None = None) -> InputError:
     """Returns the error for an argument that breaks its rule; it says what the argument must be."""
     # The value of a key is never shown, even if it has the wrong type.
     given = type(value).__name__ if name == "api_key" else reprlib.repr(value)
-    return InputError(f"{name} must be {(rule or RULES[name]).what}, not {given}")
+    hint = ": chat takes the messages of a chat" if name == "text" and isinstance(value, list | Mapping) else ""
+    return InputError(f"{name} must be {(rule or RULES[name]).what}, not {given}{hint}")
 
 
 def check(name: str, value: object) -> None:
@@ -248,13 +290,16 @@ def check(name: str, value: object) -> None:
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
     """Decorator: returns the verb with a check of each argument by RULES. None passes if it is the default.
 
-    The verb then raises InputError for a wrong argument, and for a path that the system cannot open.
+    Times, budgets and recipes are first turned into what the verb takes (`coercion`). The verb then raises InputError
+    for a wrong argument, and for a path that the system cannot open.
     """
     signature = inspect.signature(verb).parameters.values()
-    # Options that a verb passes on are checked by the verb that gets them.
     parameters = [p for p in signature if p.name != "self" and p.kind is not p.VAR_KEYWORD]
-    rules = {p.name: VERB_RULES.get((verb.__name__, p.name), RULES[p.name]) for p in parameters}
+    options = _options(verb)
+    known = [*(p.name for p in parameters), *options]
+    rules = {name: VERB_RULES.get((verb.__name__, name), RULES[name]) for name in known}
     optional = {p.name for p in parameters if p.default is None}
+    optional |= {name for name, hint in options.items() if "None" in str(hint)}
     skipped = sum(p.name == "self" for p in signature)
     names = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
     takes_path = any(RULES[name] is _PATH for name in rules)
@@ -268,9 +313,12 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
         for name, value in zip(names * len(given) if many else names, given, strict=False):
             if not rules[name].fits(value) and not (value is None and name in optional):
                 raise refusal(name, value, rules[name])
+        if any(name in COERCIONS for name in kwargs):
+            kwargs = coerced(kwargs)  # type: ignore[assignment]  # the same names, with the types that the verb takes
         for name, value in kwargs.items():
-            # Python itself refuses a name that the verb does not have.
-            if name in rules and not rules[name].fits(value) and not (value is None and name in optional):
+            if name not in rules:
+                raise TypeError(f"{verb.__qualname__}() got an unexpected keyword argument {name!r}")
+            if not rules[name].fits(value) and not (value is None and name in optional):
                 raise refusal(name, value, rules[name])
         try:
             return verb(*args, **kwargs)
@@ -280,6 +328,16 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
             raise InputError(f"{error.filename}: {error.strerror}: check the path and its permissions") from error
 
     return wrapper
+
+
+def _options(verb: Callable[..., Any]) -> Mapping[str, object]:
+    """Returns the options that a verb takes as `**options: Unpack[...]`, each with its type; {} if it takes none."""
+    variable = [p for p in inspect.signature(verb).parameters.values() if p.kind is p.VAR_KEYWORD]
+    if not variable:
+        return {}
+    hint = get_type_hints(verb)[variable[0].name]
+    options: Mapping[str, object] = get_args(hint)[0].__annotations__
+    return options
 
 
 def check_share(name: str, value: float) -> None:
@@ -328,24 +386,35 @@ def words(field: str, given: Any) -> Sequence[str]:
 # --- the filters of a recall
 
 
-def make_where(
-    tags: Iterable[str], buckets: Iterable[str], kinds: Iterable[str], since: int | None, until: int | None,
-    quarantined: bool, archived: bool,
-) -> Where:  # fmt: skip
+def make_where(given: Filters) -> Where:
     """Returns the filters of a recall, with tags, buckets and kinds in their stored form.
 
-    Raises InputError if `since` is later than `until`, and for a filter whose words are all empty in stored form.
+    Raises InputError if `since` is later than `until`, for a filter whose words are all empty in stored form, and for a
+    property that is neither a text, a number, a truth value nor None.
     """
+    since, until = ms_of(given.get("since")), ms_of(given.get("until"))
     if since is not None and until is not None and since > until:
         raise InputError(
             "nothing can be found: since (--since) is later than until (--until). Swap them, or leave one out"
         )
     return Where(
-        _filter("tags", tags, lambda given: tuple(tag.name for tag in make_tags(given))),
-        _filter("buckets", buckets, norm_buckets),
-        _filter("kinds", kinds, norm_buckets),
-        since, until, quarantined, archived,
+        _filter("tags", given.get("tags", ()), lambda words: tuple(tag.name for tag in make_tags(words))),
+        _filter("buckets", given.get("buckets", ()), norm_buckets),
+        _filter("kinds", given.get("kinds", ()), norm_buckets),
+        since, until, given.get("include_quarantined", False), given.get("include_archived", False),
+        props=_properties(given.get("props") or {}),
     )  # fmt: skip
+
+
+def _properties(given: Mapping[Any, Any]) -> tuple[tuple[str, str], ...]:
+    """Returns the names of properties, each with its value as JSON. Raises InputError."""
+    check_length("props", list(given))
+    for name, value in given.items():
+        fits = isinstance(name, str) and (value is None or isinstance(value, str | bool) or is_number(value))
+        if not fits or not storable(f"{name}{value}"):
+            raise InputError(f"props filters by texts, numbers, True, False and None, not { ({name: value})!r:.60}")
+    stored = {clean(name): clean(value) if isinstance(value, str) else value for name, value in given.items()}
+    return tuple((name, json.dumps(value, ensure_ascii=False)) for name, value in stored.items())
 
 
 def _filter(field: str, given: Iterable[str], stored: Callable[[Sequence[str]], tuple[str, ...]]) -> tuple[str, ...]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Literal
 
 from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
-from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Note, Scope
+from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Note, Scope, When
 from cuetrail.model.ids import atom_id, fact_id, named_node_id, note_id, stated_edge_id
 from cuetrail.model.records import NEXT_IN_SOURCE, maker
 from cuetrail.model.tags import make_tags, norm_buckets
@@ -23,21 +24,22 @@ from cuetrail.validation.arguments import (
     LEVELS,
     PROVENANCES,
     RETENTIONS,
-    TERMS,
     check,
     check_share,
     is_list,
+    is_number,
     is_time,
     is_whole,
     refusal,
     words,
 )
+from cuetrail.validation.coercion import TERMS, ms_of, time_of
 from cuetrail.validation.limits import TIMES
 from cuetrail.validation.ready_records import WEIGHTS, make_props, ready_node
 
 _FIELDS = (
     "text", "id", "kind", "name", "aliases", "tags", "buckets", "source", "seq", "at", "provenance", "props",
-    "retention", "confidence",
+    "retention", "confidence", "vector",
 )  # fmt: skip
 _KNOWN = frozenset(_FIELDS)
 # The usual class first: a check for an abstract one takes longer.
@@ -81,9 +83,8 @@ def make_node(item: str | Mapping[str, Any], now: int) -> Node:
         tags = [*words("tags", tags or ()), *words("keywords", props["keywords"])]
     if provenance is not None and provenance not in PROVENANCES:
         raise refusal("provenance", provenance)
-    if at is None:
-        at = now
-    elif not is_time(at):
+    at = now if at is None else time_of(at, now)
+    if not is_time(at):
         raise refusal("at", at)
     return _node(
         _identity(get("id"), kind, name, text, source),
@@ -142,11 +143,30 @@ def _life(retention: Any, confidence: Any) -> Life:
     return Life(salience, confidence=1.0 if confidence is None else confidence, retention=retention or "decay")
 
 
-def make_nodes(items: Iterable[str | Mapping[str, Any] | Node], now: int) -> Iterator[Node]:
-    """Yields nodes from the items of `Memory.add_many`. Raises InputError with the number of a wrong item."""
+def make_vector(given: Any, dim: int) -> tuple[float, ...]:
+    """Returns the numbers of a vector that a caller gives. Raises InputError if the space of the memory has another
+    number of dimensions, and for a vector without direction.
+    """
+    numbers = tuple(islice(given, dim + 1)) if is_list(given) else ()
+    if len(numbers) != dim or not all(map(is_number, numbers)):
+        raise InputError(f"vector must be a list of {dim} numbers, as this memory's embedder makes them")
+    if not any(numbers):
+        raise InputError("vector cannot be all zeros: it would be like nothing")
+    # Scaled, so that no square is too large for a float.
+    largest = max(map(abs, numbers))
+    return tuple(number / largest for number in numbers)
+
+
+def make_nodes(items: Iterable[str | Mapping[str, Any] | Node], now: int) -> Iterator[tuple[Node, Any]]:
+    """Yields nodes from the items of `Memory.add_many`, each with the vector that it was given, or None. Raises
+    InputError with the number of a wrong item.
+    """
     for number, item in enumerate(items, 1):
         try:
-            yield _own_node(item) if isinstance(item, Node) else make_node(item, now)
+            if isinstance(item, Node):
+                yield _own_node(item), None
+            else:
+                yield make_node(item, now), item.get("vector") if isinstance(item, _MAPPINGS) else None
         except InputError as error:
             raise InputError(f"item {number}: {error}") from error
 
@@ -242,6 +262,7 @@ def make_fact(
         status=status,
         source=source,
         source_ref=_optional("source_ref", given["source_ref"]),
+        provenance=given["provenance"],
         tags=tuple(tag.name for tag in make_tags(words("tags", given["tags"]))),
         created=now,
         valid_from=given["valid_from"],
@@ -249,19 +270,17 @@ def make_fact(
     )
 
 
-def make_note(
-    target: str, text: str, expires: int | str | None, now: int, on: Literal["node", "edge"] = "node"
-) -> Note:
+def make_note(target: str, text: str, expires: When | None, now: int, on: Literal["node", "edge"] = "node") -> Note:
     """Returns a note on the node or edge `target`. `expires` is a time, or a key of TERMS, counted from `now`. Raises
     InputError for an empty text.
     """
     said = clean(text)
     if not said.strip():
         raise InputError("there is nothing to note: give a text")
-    if isinstance(expires, str):
+    if isinstance(expires, str) and expires in TERMS:
         days = TERMS[expires]
         expires = None if days is None else min(now + days * DAY, TIMES[1])
-    return Note(note_id(target, text, now), target, said, on, now, expires)
+    return Note(note_id(target, text, now), target, said, on, now, ms_of(expires))
 
 
 def make_scope(scope: Scope) -> Scope:
@@ -288,6 +307,10 @@ def _wrong_item(item: object) -> InputError:
     """Returns the error for an item that is neither a text nor a mapping with the fields of a node."""
     if not isinstance(item, Mapping):
         return InputError(f"an item must be a text, a Node or a mapping with the arguments of add, not {item!r:.60}")
+    if "content" in item:
+        return InputError(
+            'this is a message of a chat: add it with chat([{"role": ..., "content": ...}], source="...")'
+        )
     strange = ", ".join(repr(key) for key in item if key not in _KNOWN)
     return InputError(f"an item has no field {strange:.60}: use {', '.join(_FIELDS)}")
 

@@ -3,5 +3,5 @@
 `pipeline` is the path of every write; READ FIRST. How an engine stores a batch is in `store.shared.write_order`,
 `store.sqlite.write` and `store.neo4j.write`.
 
-May import: dream, errors, extract, facts, formulas, mirror, model, session, store, text, validation.
+May import: dream, embed, errors, extract, facts, formulas, mirror, model, session, store, text, validation.
 """

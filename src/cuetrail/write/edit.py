@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from cuetrail.errors import NotFound
+from cuetrail.errors import InputError, NotFound
 from cuetrail.facts.resolve import require_node
-from cuetrail.model import Node
+from cuetrail.model import STORYLINE_KINDS, Node
 from cuetrail.session import Session
 from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.write import Batch
@@ -16,6 +16,9 @@ from cuetrail.text.titles import without_topics_in
 from cuetrail.validation.records import make_node
 from cuetrail.write.links import LinkChange
 from cuetrail.write.pipeline import write
+
+# Files and what dreams write about others: rules depend on these kinds.
+_FIXED_KINDS = frozenset({"source", *STORYLINE_KINDS})
 
 
 def edit(session: Session, id_or_name: str, given: Mapping[str, Any], allow_again: bool, now: int) -> Node:
@@ -45,8 +48,12 @@ def _edited(node: Node, given: dict[str, Any], now: int) -> Node:
     }
     made = make_node({**as_is, **given}, now)
     fields: dict[str, Any] = {
-        key: getattr(made, key) for key in ("text", "name", "aliases", "buckets", "at") if key in given
+        key: getattr(made, key) for key in ("text", "kind", "name", "aliases", "buckets", "at") if key in given
     }
+    if made.kind != node.kind and not _FIXED_KINDS.isdisjoint((made.kind, node.kind)):
+        raise InputError(
+            f"the kind {node.kind} cannot become {made.kind}: files and summaries keep their kind, others cannot get it"
+        )
     if "tags" in given:
         # The tags that a person gives now, followed by those that rules found before.
         found = (tag for tag in node.tag_details if tag.origin != "user" and tag.name not in made.tags)

@@ -16,6 +16,7 @@ from cuetrail.store.read import facts_by_id, forgotten_ids
 from cuetrail.store.shared.fact_supersession import as_stated
 from cuetrail.store.shared.fact_validity import begins, ends_of, holds, until, value_of
 from cuetrail.store.shared.ids import own_nodes
+from cuetrail.store.shared.tombstones import SHORTEST
 from cuetrail.store.write import Batch, Stated, Verdict
 from cuetrail.text.normalise import norm_name, norm_tag
 from cuetrail.validation.records import make_fact, make_node
@@ -120,11 +121,15 @@ def _remainder(session: Session, fact: Fact) -> Fact:
 
 
 def declare_predicate(session: Session, predicate: str, single: bool, now: int) -> str:
-    """Declares that a predicate has one value at a time, or many; returns its normal form. Raises InputError."""
+    """Declares that a predicate has one value at a time, or many; returns its normal form. Raises InputError, and
+    Forgotten if the predicate is a forgotten text.
+    """
     norm = norm_tag(predicate)
     if not norm:
         raise InputError("there is no predicate to declare: name one, such as works_at")
     scope = session.scope
+    if len(norm) >= SHORTEST and forgotten_ids(session.store, scope, [Node(norm, text=predicate)]):
+        raise Forgotten(f"{predicate!r:.60} was forgotten and stays so: declare another name for the predicate")
     session.store.settings[declaration(scope.tenant, scope.user, norm)] = "single" if single else "many"
     write(session, Batch(declared={norm: single}), now)
     return norm

@@ -8,16 +8,16 @@ removed from the file and stay elsewhere. `redact_stored` cuts a forgotten parag
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cuetrail.dream.reconcile import invalidate
-from cuetrail.errors import MirrorError
+from cuetrail.errors import InputError, MirrorError
 from cuetrail.facts.resolve import nodes_of, require_node, require_own
 from cuetrail.mirror import sync_registered
-from cuetrail.model import Node, Scope
+from cuetrail.model import Edge, Fact, Node, Note, Scope, SourceFile, Version
 from cuetrail.session import Session
-from cuetrail.store.shared.ids import own_nodes
+from cuetrail.store.shared.ids import SIGN, own_nodes, plain
 from cuetrail.store.shared.tombstones import bare_words, match_known, node_paragraphs, whole_tombstones
 from cuetrail.store.write import Batch, Forgetting, Progress
 from cuetrail.text.names import clear_name_caches
@@ -41,7 +41,8 @@ class Doomed:
     `common` are examples of boilerplate in a forgotten file, which stays elsewhere. `id_only` are the ids of nodes that
     are removed without a tombstone for their words; `shared` are paragraphs, as bare words, that get no tombstone
     because other files contain them too. `subjects` are the ids that the caller named: every fact about them is
-    removed. Of other notes only the facts that their own files state are removed.
+    removed. Of other notes only the facts that their own files state are removed. `everything`: the nodes are all that
+    the user has, and facts, notes, edges and names of files go with them.
     """
 
     meant: tuple[Node, ...]
@@ -52,6 +53,7 @@ class Doomed:
     id_only: frozenset[str] = frozenset()
     shared: frozenset[str] = frozenset()
     subjects: frozenset[str] = frozenset()
+    everything: bool = False
 
     @property
     def ids(self) -> list[str]:
@@ -65,12 +67,21 @@ class Doomed:
         return [node for node in nodes if node.text and not is_heading(node)]
 
 
-def plan_forget(session: Session, ids: Sequence[str], source: str | None) -> Doomed:
-    """Returns what forgetting these nodes, given by id or name, and a source file would remove.
+def plan_forget(session: Session, ids: Sequence[str], source: str | None, everything: bool = False) -> Doomed:
+    """Returns what forgetting these nodes, given by id or name, and a source file would remove; or all of the user's.
 
-    The node of a file stands for the whole file. Raises NotFound if a node is missing or another user's.
+    The node of a file stands for the whole file. Raises NotFound if a node is missing or another user's, and InputError
+    if nothing is given, or more than `everything`.
     """
     store, scope = session.store, session.scope
+    if everything and (ids or source is not None):
+        raise InputError("everything is more than ids and a source: give one or the other")
+    if everything:
+        return _all_of_the_user(session)
+    if not ids and source is None:
+        raise InputError(
+            "say what to forget: ids or names, a source (a file or conversation), or everything=True (--everything)"
+        )
 
     def of_source(path: str | None) -> list[Node]:
         return require_own(store, scope, nodes_of(store, scope, (), path), "forget")
@@ -97,6 +108,19 @@ def plan_forget(session: Session, ids: Sequence[str], source: str | None) -> Doo
         subjects=frozenset(subjects),
     )
     return _with_holders(session, doomed, {one for node in named for one in node_paragraphs(node)})
+
+
+def _all_of_the_user(session: Session) -> Doomed:
+    """Returns the plan to forget every node that the user owns, in all partitions that the scope sees."""
+    store, scope = session.store, session.scope
+    ids: list[str] = []
+    for team, record in store.scan(scope):
+        if isinstance(record, Node):
+            owner = f"{scope.user}/{team}" if team else scope.user
+            ids += [record.id] if team == scope.share else [f"{record.id}{SIGN}{owner}", record.id]
+    own = {(node.team, plain(node.id)): node for node in store.get(scope, ids).values() if node.owner == scope.user}
+    nodes = sorted(own.values(), key=lambda node: (node.source or "", node.seq, node.id))
+    return Doomed(tuple(nodes), subjects=frozenset(node.id for node in nodes), everything=True)
 
 
 def _with_holders(session: Session, doomed: Doomed, named: Collection[str]) -> Doomed:
@@ -158,6 +182,10 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
     store, scope, vectors = session.store, session.scope, session.vectors
     ids, id_only = doomed.ids, doomed.id_only
     homes = own_nodes(store, scope, ids)
+    if doomed.everything:
+        along = _other_records(session)
+        gone = store.forget(scope, ids, now, Forgetting(purge, progress, along))
+        return _followed(session, gone, (*homes, *along))
     for partition, leaving in homes.items():
         others = [node for node in leaving if node.id not in doomed.subjects]
         batch = facts_outliving_forgotten(store, partition, others, now)
@@ -166,12 +194,42 @@ def forget(session: Session, doomed: Doomed, purge: bool, progress: Progress | N
     along = _along(session, doomed, homes, now)
     how = Forgetting(purge, progress, along, id_only, doomed.shared)
     gone = vectors.written(along.values(), lambda: store.forget(scope, ids, now, how))
+    return _followed(session, gone, (*homes, *along))
+
+
+def _followed(session: Session, gone: list[str], partitions: Iterable[Scope]) -> list[str]:
+    """Updates the mirrors after a forgetting and returns the ids. Raises MirrorError if one could not follow."""
     clear_name_caches()
-    teams = {partition.share for partition in (*homes, *along) if partition.share}
-    followed = sync_registered(store, scope, session.home, teams=teams)
+    teams = {partition.share for partition in partitions if partition.share}
+    followed = sync_registered(session.store, session.scope, session.home, teams=teams)
     if followed.problems:
         raise MirrorError(f"it is forgotten, but a mirror may still show it. {'. '.join(followed.problems)}")
     return gone
+
+
+def _other_records(session: Session) -> dict[Scope, Batch]:
+    """Returns, by partition, the removal of all that the user owns besides nodes, such as facts about those of
+    teammates, and names of files and folders.
+    """
+    store, scope = session.store, session.scope
+    found: dict[Scope, Batch] = defaultdict(Batch)
+    for team, record in store.scan(scope):
+        batch = found[replace(scope, share=team)]
+        match record:
+            case Edge():
+                batch.remove_edges.append(record.id)
+            case Fact():
+                batch.remove_facts.append(record.id)
+            case Note():
+                batch.remove_notes.append(record.id)
+            case Version():
+                batch.remove_versions.append(record)
+            case SourceFile():
+                batch.remove_sources.append(record.path)
+    for partition in (replace(scope, share=team) for team in (None, *scope.teams)):
+        if roots := store.ingested(partition).roots:
+            found[partition].remove_roots = sorted(roots)
+    return dict(found)
 
 
 def _along(session: Session, doomed: Doomed, homes: Mapping[Scope, Sequence[Node]], now: int) -> dict[Scope, Batch]:

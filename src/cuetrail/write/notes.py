@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuetrail.facts.resolve import find_node, require_node
-from cuetrail.model import Note
+from cuetrail.model import Note, When
 from cuetrail.session import Session
 from cuetrail.store.read import edges_by_id
 from cuetrail.store.write import Batch
@@ -11,7 +11,7 @@ from cuetrail.validation.records import make_note
 from cuetrail.write.pipeline import adopt, write
 
 
-def note(session: Session, target: str, text: str, expires: int | str | None, now: int) -> Note:
+def note(session: Session, target: str, text: str, expires: When | None, now: int) -> Note:
     """Writes a note on a node, given by id or name, or on an edge, given by id, and returns it. Raises NotFound."""
     store, scope = session.store, session.scope
     if find_node(store, scope, target) is None and edges_by_id(store, scope, [target]):

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from cuetrail.embed.vectors import unit_blobs
 from cuetrail.extract.facts import FactReader, by_rules
 from cuetrail.facts.resolve import is_shared_name
 from cuetrail.mirror import sync_registered
@@ -21,7 +22,7 @@ from cuetrail.session import Session
 from cuetrail.store.read import forgotten_ids
 from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.write import Batch, Progress, Written
-from cuetrail.validation.records import make_node, make_nodes
+from cuetrail.validation.records import make_node, make_nodes, make_vector
 from cuetrail.write.links import NO_LINK_CHANGE, LinkChange, resolve_links
 from cuetrail.write.stated_facts import extract_facts, keep_facts_of_removed_notes, take_over_facts
 
@@ -102,7 +103,9 @@ def follow_up(session: Session, notices: tuple[str, ...], progress: Progress | N
 def add(session: Session, given: Mapping[str, Any], allow_again: bool, now: int) -> Node:
     """Writes one node, made from the arguments of `Memory.add`, and returns it as stored. Raises Forgotten."""
     node = make_node(given, now)
-    _write_new(session, Batch(nodes=[node], allow_again=allow_again, refuse_forgotten=True), now)
+    batch = Batch(nodes=[node], allow_again=allow_again, refuse_forgotten=True)
+    _use_vectors(session, batch, [(node, given["vector"])])
+    _write_new(session, batch, now)
     # Another process may have forgotten it in the meantime; the node as it was written is returned then.
     return session.store.get(session.scope, [node.id]).get(node.id, replace(node, seq=max(node.seq, 0)))
 
@@ -121,11 +124,25 @@ def add_many(
     total, done = Written(), 0
     with session.store.bulk():
         while some := list(islice(nodes, NODES_PER_WRITE)):
-            total = total.plus(_write_new(session, Batch(nodes=some, allow_again=allow_again), now))
+            batch = Batch(nodes=[node for node, _ in some], allow_again=allow_again)
+            _use_vectors(session, batch, some)
+            total = total.plus(_write_new(session, batch, now))
             done += len(some)
             if progress:
                 progress("adding", done, 0)
     return total
+
+
+def _use_vectors(session: Session, batch: Batch, nodes: Iterable[tuple[Node, Any]]) -> None:
+    """Puts the vectors that callers gave into the batch, in place of the embedder's. Raises InputError if one does not
+    fit the memory's vectors.
+    """
+    given = [(node.id, vector) for node, vector in nodes if vector is not None]
+    if not given:
+        return
+    batch.space = session.vectors.own_space()
+    numbers = [make_vector(vector, batch.space.dim) for _, vector in given]
+    batch.vectors = dict(zip([id_ for id_, _ in given], unit_blobs(numbers), strict=True))
 
 
 def _write_new(session: Session, batch: Batch, now: int) -> Written:

@@ -14,7 +14,7 @@ from cuetrail.errors import InputError
 from cuetrail.facts.resolve import require_node
 from cuetrail.model import Edge, Node, Scope, Where
 from cuetrail.model.ids import relationship_id
-from cuetrail.model.records import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS, SEMANTIC_ROLES
 from cuetrail.session import Session
 from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.store.ports import Store
@@ -31,7 +31,7 @@ KINDS = {
     ("concept", "entity"): "involves",
     ("entity", "entity"): "connected_to",
 }
-"""The kind of edge between two nodes, by the kinds of both, in this order."""
+"""The kind of edge between two nodes, by what both count as (SEMANTIC_ROLES), in this order."""
 
 
 CONTRADICTED = ("type", "attitude", "proximity")
@@ -66,11 +66,12 @@ def ordered(src: Node, dst: Node) -> tuple[Node, Node, str]:
     relationships.
     """
     for one, other in ((src, dst), (dst, src)):
-        if (one.kind, other.kind) in KINDS:
-            return one, other, KINDS[one.kind, other.kind]
+        roles = (SEMANTIC_ROLES.get(one.kind, ""), SEMANTIC_ROLES.get(other.kind, ""))
+        if roles in KINDS:
+            return one, other, KINDS[roles]
     strange = src if src.kind not in SEMANTIC_KINDS else dst
     raise InputError(
-        f"{strange.id!r} is of the kind {strange.kind}: only a person, concept or entity has relationships; "
+        f"{strange.id!r} is of the kind {strange.kind}: only a {', '.join(SEMANTIC_KINDS)} has relationships; "
         "`link` joins any two nodes"
     )
 

@@ -50,9 +50,42 @@ def test_nothing_to_add_is_wrong_use(run: Run) -> None:
     assert "give a text or a name" in run("add", code=2).stderr
 
 
+def test_a_chat_is_added_from_a_file_and_from_standard_input(run: Run, ask: Ask, tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": "I live in Oslo."}, {"role": "system", "content": "Be kind."}]
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps(messages))
+    done = run("chat", file, "--source", "talk", "--at", "yesterday")
+    assert done.stdout == "1 message added, 0 known, 1 fact read\n"
+    assert "message 2 (system)" in done.stderr
+    lines = "\n".join(json.dumps({"role": "user", "content": text}) for text in ("I live in Oslo.", "It rains there."))
+    report = ask("chat", "-", "--source", "talk", input=lines)
+    assert (report["added"], report["known"]) == (1, 1)
+    assert ask("chat", "-", "--source", "talk", input=json.dumps({"messages": messages}))["added"] == 0
+    for wrong in ("", "hello", "{}", '[{"messages": []}]'):
+        assert "is no list of messages" in run("chat", "-", "--source", "talk", input=wrong, code=2).stderr
+    assert "does not exist" in run("chat", tmp_path / "none.json", "--source", "talk", code=1).stderr
+
+
+def test_a_dry_run_of_forgetting_shows_what_would_go(run: Run, ask: Ask) -> None:
+    run("add", "The mast is made of ash.", "--id", "a")
+    run("add", "The mast is made of ash.", "--id", "b", "--source", "log.md")
+    assert set(ask("forget", "a", "--dry-run")["would_forget"]) == {"a", "b"}
+    assert "would forget 2 memories:" in run("forget", "--everything", "--dry-run").stdout
+    assert "--everything" in run("forget", code=2).stderr
+    assert "one or the other" in run("forget", "a", "--everything", "--yes", code=2).stderr
+    assert set(ask("forget", "--everything", "--yes")["forgotten"]) == {"a", "b"}
+
+
+def test_memories_are_filtered_by_their_properties(run: Run, ask: Ask) -> None:
+    for project in "xy":
+        run("add", f"The mast of {project} is made of ash.", "--id", project, "--prop", f"project={project}")
+    assert [hit["node"]["id"] for hit in ask("recall", "mast", "--prop", "project=x")["hits"]] == ["x"]
+    assert ask("edit", "x", "--kind", "decision")["kind"] == "decision"
+
+
 @pytest.mark.parametrize(
     ("option", "value", "hint"),
-    [("--at", "yesterday", "2025-03-04"), ("--at", "2025-02-30", "2025-03-04"), ("--prop", "role", "name=text")],
+    [("--at", "someday", "2025-03-04"), ("--at", "2025-02-30", "2025-03-04"), ("--prop", "role", "name=text")],
 )
 def test_a_value_that_cannot_be_read_is_wrong_use_and_says_what_to_write(
     run: Run, option: str, value: str, hint: str

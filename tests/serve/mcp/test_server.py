@@ -86,7 +86,7 @@ def test_the_list_of_tools_is_small_and_every_annotation_is_set(talk: Talk) -> N
         ("memory_recall", {"cue": 5}, "cue: 5 is not of type 'string'"),
         ("memory_recall", {"que": "a", "cue": "a"}, "has no argument que; it takes cue, tokens"),
         ("memory_recall", {"cue": "a", "tokens": 1}, "tokens: 1 is less than the minimum of 100"),
-        ("memory_recall", {"cue": "a", "since": "yesterday"}, "'yesterday' is no time: write 2025-03-04"),
+        ("memory_recall", {"cue": "a", "since": "someday"}, "'someday' is no time: write 2025-03-04"),
         ("memory_recall", {"cue": "a", "tags": "b"}, "tags: 'b' is not of type 'array'"),
         ("memory_add", {}, "text"),
         ("memory_get", {"id": "nobody"}, "memory_recall finds ids"),
@@ -315,6 +315,22 @@ def test_what_stands_to_each_other_may_be_of_any_kind(talk: Talk) -> None:
         assert (edge["kind"], edge["type"]) == ("relates", "caused")
 
     talk(link)
+
+
+def test_messages_are_added_to_a_conversation_once(talk: Talk) -> None:
+    messages = [{"role": "user", "content": "I live in Oslo."}, {"role": "system", "content": "Be kind."}]
+
+    async def tell(one: Agent) -> None:
+        assert (await one.data("memory_add", messages=messages, source="talk"))["added"] == 1
+        told = await one.text("memory_add", messages=messages, source="talk", at="yesterday")
+        assert told.startswith("Remembered 0 messages in talk; 1 were known. Left out: message 2 (system)")
+        assert "lives in Oslo" in await one.text("memory_recall", cue="where do I live?")
+        assert "name the conversation" in await one.error("memory_add", messages=messages)
+        assert "messages go without text" in await one.error("memory_add", messages=messages, source="a", text="b")
+        assert len((await one.data("memory_forget", everything=True, dry_run=True))["ids"]) == 3
+        assert (await one.data("memory_forget", everything=True))["forgotten"] is True
+
+    talk(tell)
 
 
 def test_forgetting_shows_first_what_it_would_take(talk: Talk) -> None:

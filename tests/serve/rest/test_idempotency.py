@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 from starlette.testclient import TestClient
 
+from cuetrail import Memory
 from cuetrail.serve.rest.idempotency import MAX_RESPONSES, SECONDS, IdempotencyCache
 from cuetrail.serve.rest.problem_details import Problem
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
@@ -53,6 +55,23 @@ def test_no_answer_outlives_what_was_forgotten(client: TestClient) -> None:
     client.post("/v1/add", json={"text": "A secret.", "id": "s"}, headers=key)
     client.post("/v1/forget", json={"ids": ["s"]})
     refused(client.post("/v1/add", json={"text": "A secret.", "id": "s"}, headers=key), 409)
+
+
+def test_no_answer_outlives_what_another_process_forgets_and_no_write_is_repeated(
+    client: TestClient, place: Path
+) -> None:
+    def send(verb: str, body: dict[str, str], key: str) -> Any:
+        return client.post(f"/v1/{verb}", json=body, headers={"Idempotency-Key": key})
+
+    for verb, body, key in (("add", {"text": "A secret.", "id": "s"}, "k"), ("note", NOTE, "n")):
+        assert send(verb, body, key).status_code == 200
+        assert send(verb, body, key).status_code == 200
+    with Memory(place, embedder=None) as other:
+        other.forget("s")
+    assert "was carried out" in refused(send("add", {"text": "A secret.", "id": "s"}, "k"), 409)
+    assert "was carried out" in refused(send("note", NOTE, "n"), 409)
+    assert client.post("/v1/stats").json()["notes"] == 1
+    assert send("note", NOTE, "later").content == send("note", NOTE, "later").content
 
 
 def test_no_answer_outlives_what_an_agent_has_forgotten(client: TestClient) -> None:
@@ -103,17 +122,17 @@ def test_while_the_first_is_at_work_the_second_is_told_to_wait_and_old_ones_go()
             return b"quick"
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(cache.get, "me", "k", "asked", slow)
+            tasks.start_soon(cache.get, ("me", "k", "asked", ""), slow)
             await begun.wait()
             with pytest.raises(Problem, match="still at work"):
-                await cache.get("me", "k", "asked", quick)
+                await cache.get(("me", "k", "asked", ""), quick)
             go.set()
-        assert await cache.get("me", "k", "asked", quick) == b"slow"
+        assert await cache.get(("me", "k", "asked", ""), quick) == b"slow"
         clock[0] = SECONDS
-        assert await cache.get("me", "k", "asked", quick) == b"quick"
+        assert await cache.get(("me", "k", "asked", ""), quick) == b"quick"
         for number in range(MAX_RESPONSES):
-            await cache.get("me", f"{number}", "asked", quick)
-        assert await cache.get("me", "k", "other", quick) == b"quick"
+            await cache.get(("me", f"{number}", "asked", ""), quick)
+        assert await cache.get(("me", "k", "other", ""), quick) == b"quick"
 
     anyio.run(run)
     assert made[:2] == ["slow", "quick"]

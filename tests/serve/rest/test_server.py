@@ -101,7 +101,7 @@ def test_every_verb_that_takes_no_path_is_there_and_described(client: TestClient
         ("recall", {}, 400, "'cue' is a required property"),
         ("recall", {"cue": 5}, 400, "not of type 'string'"),
         ("recall", {"cue": "a", "colour": "red"}, 400, "has no argument colour"),
-        ("recall", {"cue": "a", "recipe": "stew"}, 400, "is not one of"),
+        ("recall", {"cue": "a", "recipe": "stew"}, 400, "there is no recipe 'stew': use energy"),
         ("recall", {"cue": "a", "since": "soon"}, 400, "is no time"),
         ("recall", {"cue": "a", "since": "2025-03-05", "until": "2025-03-04"}, 400, "since (--since) is later than"),
         (
@@ -128,6 +128,44 @@ def test_a_whole_number_may_be_written_as_any_other(client: TestClient) -> None:
     assert found.status_code == 200, found.text
     assert isinstance(found.json()["hits"][0]["node"]["props"]["height"], float)
     assert "not of type 'integer'" in refused(client.post("/v1/recall", json={"cue": "antenna", "limit": 1.5}), 400)
+
+
+def test_a_chat_is_added_and_everything_forgotten(client: TestClient) -> None:
+    messages = [{"role": "user", "content": "I live in Oslo."}, {"role": "assistant", "content": "How is the boat?"}]
+    for added in (2, 0):
+        answer = client.post("/v1/chat", json={"messages": messages, "source": "talk", "at": "yesterday"})
+        assert (answer.status_code, answer.json()["added"]) == (200, added)
+    assert "message 1 must say who speaks" in refused(
+        client.post("/v1/chat", json={"messages": [{"content": "hello"}], "source": "talk"}), 400
+    )
+    assert "say what to forget" in refused(client.post("/v1/forget", json={}), 400)
+    for dry_run in (True, False):
+        gone = client.post("/v1/forget", json={"everything": True, "dry_run": dry_run}).json()["result"]
+        assert len(gone) == 4, "two messages, their conversation, and the user of whom a fact was read"
+    assert client.post("/v1/forget", json={"everything": True}).json()["result"] == []
+
+
+def test_arguments_are_taken_in_the_forms_people_have(client: TestClient) -> None:
+    client.post(
+        "/v1/add", json={"text": "The antenna stands.", "id": "a", "props": {"project": "x"}, "at": "3 days ago"}
+    )
+    client.post("/v1/add", json={"text": "The antenna fell on the roof of the house.", "id": "b"})
+    ask = {"cue": "antenna", "recipe": "TAG_WALK", "budget": {"chars": 40}, "since": "last year"}
+    found = client.post("/v1/recall", json={**ask, "props": {"project": "x"}}).json()
+    assert [hit["node"]["id"] for hit in found["hits"]] == ["a"]
+    assert len(found["text"]) <= 40
+    assert "budget" in refused(client.post("/v1/recall", json={**ask, "budget": {"words": 9}}), 400)
+
+
+@pytest.mark.parametrize(("form", "part"), [("context", "antenna"), ("cypher", "MERGE"), ("graph", "energy")])
+def test_an_activation_is_exported_in_other_forms(client: TestClient, form: str, part: str) -> None:
+    for id_ in ("a", "b"):
+        client.post("/v1/add", json={"text": f"The antenna {id_} stands.", "id": id_})
+    client.post("/v1/link", json={"src": "a", "dst": "b"})
+    found = client.post("/v1/activate", json={"seeds": ["a"], "as": form}).json()
+    assert set(found) == {"result", form}
+    assert part in str(found[form])
+    assert "is not one of" in refused(client.post("/v1/activate", json={"seeds": ["a"], "as": "picture"}), 400)
 
 
 def test_a_note_may_expire_on_a_day(client: TestClient) -> None:

@@ -194,6 +194,20 @@ def test_connections_have_a_limit_in_all_processes_together(served: Running) -> 
         assert is_closed(lines[0]) or late
 
 
+@on_linux
+def test_a_flood_of_connections_ends_no_process(tmp_path: Path) -> None:
+    with serving(tmp_path / "memory", "--workers", "2") as server:
+        children = until(lambda: len(server.children()) == 3 and server.children())
+        # So many arrive at once that places are taken from connections that are still being handed over.
+        for head in (b"", b"GET /health HTTP/1.1\r\nHo", SLOW):
+            with half_sent(server, head, 250):
+                pass
+        with half_sent(server, b"", 200):
+            assert server.get("/health") == '{"status":"ok"}'
+        assert until(lambda: server.post("stats")[0] == 200)
+        assert server.children() == children
+
+
 def test_a_token_made_or_revoked_counts_at_once_in_every_process(tmp_path: Path) -> None:
     place = tmp_path / "memory"
     with serving(place, "--workers", "2") as server, Memory(place, embedder=None) as memory:

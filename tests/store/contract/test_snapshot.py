@@ -9,6 +9,7 @@ import pytest
 from cuetrail.model import Edge, Life, Node, Note, Scope, Tag
 from cuetrail.store.ports import Store
 from cuetrail.store.read import AtomLabels, AtomText, FileDigest
+from cuetrail.store.upkeep import LAST_FORGOTTEN
 from cuetrail.store.write import Batch
 
 ME = Scope()
@@ -150,3 +151,18 @@ def test_settings_are_kept_by_name(store: Store) -> None:
     del store.settings["other"]
     del store.settings["nothing"]
     assert store.settings.beginning_with("") == {"mirror:x": "4", "mirror:x%": "2"}
+
+
+def test_a_setting_changes_when_something_is_forgotten_and_only_then(store: Store) -> None:
+    marks = []
+    for step in (
+        lambda: store.write(ME, Batch(nodes=[Node("a", text="one"), Node("b", text="two")])),
+        lambda: store.forget(ME, ["nobody"], 1),
+        lambda: store.forget(ME, ["a"], 1),
+        lambda: store.write(ME, Batch(remove_nodes=["nobody"])),
+        lambda: store.forget(ME, ["b"], 1),
+    ):
+        step()
+        marks.append(store.settings.get(LAST_FORGOTTEN))
+    assert marks[:2] == [None, None]
+    assert marks[2] == marks[3] != marks[4] is not None

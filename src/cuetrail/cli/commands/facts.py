@@ -55,6 +55,10 @@ def fact() -> None:
     "--source", metavar="NAME", default="user_edit", show_default=True,
     help="The origin: user_edit, file, system, conversation. A user_edit is confirmed at once.",
 )  # fmt: skip
+@choice(
+    "--provenance", values=["explicit", "inference", "import"], default="explicit",
+    help="Whether it was stated, concluded or imported.",
+)  # fmt: skip
 @click.option(
     "--kind", metavar="KIND", help="The kind of a new subject: person, project, concept ... [default: entity]"
 )

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -98,11 +99,45 @@ def add(run: Run, /, text: str, **options: Any) -> None:
 
 
 @verb(
+    "cuetrail chat talk.json --source talk-42",
+    "tail -n 2 talk.jsonl | cuetrail chat - --source talk-42",
+)
+@click.argument("file", metavar="FILE")
+@click.option("--source", metavar="NAME", required=True, help="The conversation that the messages belong to.")
+@click.option("--at", metavar="WHEN", callback=start_time, help="The time of messages that have none. [default: now]")
+@several("--tag", "tags", help="A tag for each message; repeatable.")
+@several("--bucket", "buckets", help="A bucket for each message; repeatable.")
+@provenance_option
+@click.option("--allow-again", is_flag=True, help="Add messages that were forgotten, too.")
+def chat(run: Run, /, file: str, **options: Any) -> None:
+    """Add the messages of a chat to a conversation.
+
+    FILE, or standard input as -, is a JSON list of messages such as {"role": "user", "content": "..."}, an object with
+    such a list as messages, or JSONL. They go behind those that the conversation has; what it has already is not added
+    again, so the whole history may be given each time. Facts are read from what people say.
+    """
+    from cuetrail.ingest.conversation import messages_in, read_messages
+    from cuetrail.ingest.readers import decode, load
+
+    text = read_stdin() if file == "-" else decode(load(Path(file).expanduser(), file), file)
+    messages = messages_in(text, "the standard input" if file == "-" else file)
+    # Invalid input is refused before a new memory is created.
+    read_messages(messages, 0)
+    with run.open(vectors=True, new=True) as memory, output.progress(run.quiet) as step:
+        report = memory.chat(messages, progress=step, **options)
+    said = [f"{count_of(report.added, 'message')} added", f"{report.known} known"]
+    said += [f"{count_of(report.facts, 'fact')} read"] if report.facts else []
+    run.summary(asdict(report), ", ".join(said))
+    run.remarks((*report.notices, *(f"left out: {one}" for one in report.left_out)), ())
+
+
+@verb(
     "cuetrail edit 6b36198f --text 'The antenna stands on the lee side'",
     "cuetrail edit Wingbeat --alias tracker --tag project",
 )
 @click.argument("id")
 @click.option("--text", metavar="TEXT", help="The new text.")
+@click.option("--kind", metavar="KIND", help="The new kind: atom, person, concept, ...")
 @click.option("--name", metavar="NAME", help="The new name.")
 @several("--alias", "aliases", metavar="NAME", help="An alias; replaces all aliases; repeatable.")
 @several("--tag", "tags", help="A tag; replaces all tags given by people; repeatable.")
@@ -116,7 +151,7 @@ def edit(run: Run, /, id: str, **options: Any) -> None:
     """
     given = {name: value for name, value in options.items() if value not in (None, ())}
     if not given.keys() - {"allow_again"}:
-        raise click.UsageError("say what to change: --text, --name, --alias, --tag, --bucket or --at")
+        raise click.UsageError("say what to change: --text, --kind, --name, --alias, --tag, --bucket or --at")
     with run.open(vectors=True, anyway=True) as memory:
         node = memory.edit(find_node(memory, id).id, **given)
     run.result(node_dict(node), node.id if run.quiet else f"corrected {node.id}")

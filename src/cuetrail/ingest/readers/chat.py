@@ -63,7 +63,7 @@ def read(text: str, source: str, place: Place = NOWHERE) -> list[Document]:
     JSON of an unknown shape becomes one document of text blobs. Raises ReadError for empty JSON and for the export of
     a known product that is not read here, LeftOut for account data and the like.
     """
-    value, skipped = _load(text)
+    value, skipped = load_values(text)
     if (value is None and not text.strip()) or value in ([], {}, ""):
         raise ReadError(f"{source} is empty JSON. Export the chat again, or leave the file out.")
     if roam.is_graph(value):
@@ -79,7 +79,7 @@ def read(text: str, source: str, place: Place = NOWHERE) -> list[Document]:
     return _documents(chats, source, {"skipped_lines": skipped} if skipped else {})
 
 
-def _load(text: str) -> tuple[Any, int]:
+def load_values(text: str) -> tuple[Any, int]:
     """Returns the value of a JSON text, or the list of values of JSON Lines, and the number of broken lines.
 
     The value is None if the text is neither.
@@ -145,6 +145,13 @@ def _branch(mapping: Mapping[str, Any], current: Any) -> list[Any]:
 def _node_time(node: Mapping[str, Any]) -> int:
     message = node.get("message")
     return (_time(message) or 0) if isinstance(message, dict) else 0
+
+
+def read_turn(message: Any) -> Turn | None:
+    """Returns a message as a turn; None if it is hidden, is not an object, or has no speaker or no text."""
+    if not isinstance(message, dict) or chat_exports.reason_to_hide(message):
+        return None
+    return _turn(message, Counter())
 
 
 def _turns(message: Any, left_out: Counter[str]) -> list[Turn]:
@@ -246,7 +253,7 @@ def _parts(turns: Sequence[Turn]) -> list[Part]:
         if question is None and following and turn.speaker and _is_question(turn) and turn.speaker != following.speaker:
             question = turn
             continue
-        first, *rest = _split(turn, number)
+        first, *rest = split_turn(turn, number)
         if question is not None:
             at = question.at if first.at is None else first.at
             first = replace(first, question=f"{question.speaker}: {question.text}", at=at)
@@ -262,7 +269,7 @@ def _is_question(turn: Turn) -> bool:
     return all(sentence.rstrip("\"'”’)*_ \n").endswith(("?", "？", "؟")) for sentence in split_sentences(turn.text))
 
 
-def _split(turn: Turn, number: int) -> list[Part]:
+def split_turn(turn: Turn, number: int) -> list[Part]:
     """Returns a short turn as one part, a long one as its blocks."""
     part = Part(turn.text, apart=True, at=turn.at, speaker=turn.speaker or None, props={"turn": number})
     if turn.attachment:

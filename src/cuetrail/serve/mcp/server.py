@@ -256,8 +256,10 @@ def _mcp_tool(tool: Tool) -> types.Tool:
         read_only_hint=not tool.writes, destructive_hint=tool.destroys, idempotent_hint=tool.repeatable,
         open_world_hint=False,
     )  # fmt: skip
+    # The list is part of every conversation: that other arguments are refused is said when one is given.
+    schema = {name: value for name, value in tool.schema.items() if name != "additionalProperties"}
     return types.Tool(
-        name=tool.name, title=tool.title, description=tool.description, input_schema=tool.schema,
+        name=tool.name, title=tool.title, description=tool.description, input_schema=schema,
         output_schema=tool.output, annotations=hints,
     )  # fmt: skip
 

@@ -10,14 +10,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from cuetrail.errors import NotFound
+from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Budget, Fact, Hit, Node, Recollection
 from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.recall.render.text import quoted
 from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
-from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, count_schema, described, object_of, parse_times
+from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, count_schema, described
 from cuetrail.text.normalise import one_line, snippet
 from cuetrail.text.timestamps import utc_date
+from cuetrail.validation.limits import MOST_ITEMS
 
 if TYPE_CHECKING:
     from cuetrail.explore.brief import Brief
@@ -36,16 +37,23 @@ _text, _texts = partial(described, TEXT), partial(described, TEXTS)
 
 
 def _tokens(default: int) -> Schema:
-    return {"type": "integer", "minimum": 100, "maximum": 50_000, "default": default}
+    return {"type": "integer", "minimum": 100, "default": default, "description": "budget"}
 
 
-def _object(**properties: str) -> Schema:
-    """Returns the schema of a result from the JSON types of its required properties."""
-    return object_of(**{name: {"type": kind} for name, kind in properties.items()})
+def _object(**properties: str | Schema) -> Schema:
+    """Returns the schema of a result from its properties: the JSON type, or the schema, of each."""
+    return {
+        "type": "object",
+        "properties": {n: {"type": s} if isinstance(s, str) else s for n, s in properties.items()},
+    }
+
+
+_OBJECTS: Schema = {"type": "array", "items": {"type": "object"}}
+_IDS: Schema = {"type": "array", "items": {"type": ["string", "null"]}}
 
 
 _LEVEL: Schema = {"type": "integer", "minimum": 1, "maximum": 5}
-_WHEN = "2026-05-31 or 2026-05-31T10:30Z"
+_WHEN = "2026-05-31T10:30Z or yesterday"
 
 
 def uri_of(id_: str) -> str:
@@ -65,13 +73,32 @@ def node_json(node: Node) -> dict[str, Any]:
 # --- write
 
 
+_OF_MESSAGES = frozenset({"messages", "source", "at", "tags", "buckets", "allow_again"})
+
+
 def _add(memory: Memory, given: Arguments) -> ToolResult:
-    node = memory.add(**parse_times(given))
+    if "messages" in given:
+        return _add_messages(memory, given)
+    node = memory.add(**given)
     return ToolResult(f"Remembered as {node.id}.", {"id": node.id, "kind": node.kind, "tags": list(node.own_tags)})
 
 
+def _add_messages(memory: Memory, given: Arguments) -> ToolResult:
+    others = sorted(given.keys() - _OF_MESSAGES)
+    if others or "source" not in given:
+        raise InputError(
+            f"messages go without {', '.join(others)}: give them or a text"
+            if others
+            else "name the conversation that the messages belong to: source"
+        )
+    report = memory.chat(**given)
+    left_out = f" Left out: {'; '.join(report.left_out)}." if report.left_out else ""
+    text = f"Remembered {report.added} messages in {report.source}; {report.known} were known.{left_out}"
+    return ToolResult(fit_text(one_line(text), RECALL_TOKENS), fit_data(to_json_data(report), RECALL_TOKENS))
+
+
 def _fact(memory: Memory, given: Arguments) -> ToolResult:
-    fact = memory.fact(**parse_times(given))
+    fact = memory.fact(**given)
     statement = f"{given['subject']} {fact.predicate} {given['object']}"
     return ToolResult(f"{statement} ({fact.status}, id {fact.id}).", {**to_json_data(fact)})
 
@@ -89,19 +116,17 @@ def _relate(memory: Memory, given: Arguments) -> ToolResult:
 
 
 def _forget(memory: Memory, given: Arguments) -> ToolResult:
-    ids, source = given.get("ids", ()), given.get("source")
-    if not ids and source is None:
-        raise NotFound("say what to forget: ids, or a source; memory_recall finds them")
-    doomed = memory.doomed(*ids, source=source)
+    ids, dry_run = given.pop("ids", ()), given.pop("dry_run", False)
+    doomed = memory.doomed(*ids, **given)
     copies = [node.id for node in doomed.copies]
-    if given.get("dry_run"):
+    if dry_run:
         lines = [
             one_line(f"- {node.id}: {snippet(node.text or node.name or '', 80)}")
             for node in (*doomed.meant, *doomed.copies)
         ]
         data = fit_data({"ids": doomed.ids, "copies": copies, "forgotten": False}, RECALL_TOKENS)
         return ToolResult(fit_text("\n".join(["Would be forgotten:", *lines]), RECALL_TOKENS), data)
-    gone = memory.forget(*ids, source=source)
+    gone = memory.forget(*ids, **given)
     return ToolResult(
         f"Forgotten for good: {len(gone)}.", fit_data({"ids": gone, "copies": copies, "forgotten": True}, 2000)
     )
@@ -113,7 +138,7 @@ def _forget(memory: Memory, given: Arguments) -> ToolResult:
 def recall(memory: Memory, given: Arguments) -> ToolResult:
     """Returns the current facts that fit the cue, then the memories it finds; or what was looked for in vain."""
     tokens = given.pop("tokens", RECALL_TOKENS)
-    found = memory.recall(budget=Budget(tokens=tokens), **parse_times(given))
+    found = memory.recall(budget=Budget(tokens=tokens), **given)
     if not found.answerable:
         looked = f" Looked for: {', '.join(found.looked_for)}." if found.looked_for else " Say what to look for."
         text = found.text or f"Nothing is remembered on this.{looked}"
@@ -220,7 +245,7 @@ def node_page(data: Mapping[str, Any]) -> str:
 
 def _explore(memory: Memory, given: Arguments) -> ToolResult:
     tokens = given.pop("tokens", RECALL_TOKENS)
-    found = memory.explore(given.pop("queries", ()), **parse_times(given))
+    found = memory.explore(given.pop("queries", ()), **given)
     parts = {name: [_item_json(item) for item in items] for name, items in found.groups.items() if items}
     edges = found.semantic.relationships
     names = memory.nodes(*(id_ for one in edges for id_ in (one.edge.src, one.edge.dst)))
@@ -304,28 +329,43 @@ def _json_result(data: dict[str, Any]) -> ToolResult:
     return ToolResult(compact_json(data), data)
 
 
-_FILTERS: dict[str, Schema] = {"tags": TEXTS, "kinds": TEXTS, "since": _text(_WHEN), "until": _text(_WHEN)}
+_FILTERS: dict[str, Schema] = {
+    "tags": _texts("all of them"),
+    "kinds": _texts("one of them"),
+    "since": _text(_WHEN),
+    "until": _text(_WHEN),
+}
 
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "memory_recall", "Recall",
-        "What is remembered on a cue (a question, names, #tag, @bucket), with what is associated. Ask before answering "
-        "about people, projects, preferences or earlier talks. Says so if nothing is known.",
-        {"cue": TEXT, "tokens": _tokens(RECALL_TOKENS), "limit": count_schema("limit", 1), **_FILTERS},
-        recall, ("cue",), _object(answerable="boolean", hits="array"),
+        "What is remembered on a cue (a question, names, #tag, @bucket). Ask before answering about people, projects, "
+        "preferences or earlier talks.",
+        {
+            "cue": _text("what to look for"), "tokens": _tokens(RECALL_TOKENS),
+            "limit": described(count_schema("limit", 1), "most hits"), **_FILTERS,
+        },
+        recall, ("cue",), _object(answerable="boolean", hits=_OBJECTS),
     ),
     Tool(
         "memory_add", "Remember",
         "Remember one thing worth keeping: a sentence or two, or a person, concept or entity with a name. The same id "
-        "again corrects it.",
+        "again corrects it. Or messages of the conversation `source`, each once.",
         {
-            "text": TEXT, "name": TEXT, "kind": _text("atom (default), person, concept, entity, belief, goal"),
-            "tags": TEXTS, "buckets": _texts("broad areas, such as work"), "at": _text(f"when it was so: {_WHEN}"),
-            "id": TEXT, "source": _text("a conversation, whose order is kept, or a file"),
-            "retention": {"type": "string", "enum": ["decay", "ephemeral", "keep_forever"]},
+            "text": _text("what to keep"), "name": _text("if it has one"),
+            "kind": _text("atom (default), person, concept, entity, belief, goal"), "tags": _texts("topics"),
+            "buckets": _texts("broad areas, such as work"), "at": _text(f"when it was so: {_WHEN}"),
+            "id": _text("of your own"), "source": _text("a conversation or a file"),
+            "retention": {
+                "type": "string", "enum": ["decay", "ephemeral", "keep_forever"], "description": "how it fades",
+            },
+            "messages": {
+                "type": "array", "items": {"type": "object"}, "maxItems": MOST_ITEMS["messages"],
+                "description": "{role, content, name, at}, in order, in place of text",
+            },
             "allow_again": {"type": "boolean", "description": "even if it was forgotten; only when the user wants it"},
         },
-        _add, (), _object(id="string", kind="string"), writes=True,
+        _add, (), _object(id="string", ids=_IDS), writes=True,
     ),
     Tool(
         "memory_fact", "State a fact",
@@ -334,7 +374,8 @@ TOOLS: tuple[Tool, ...] = (
         {
             "subject": _text("id or name"), "predicate": _text("such as works_at"),
             "object": _text("id, name or value"),
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1}, "valid_from": _text(_WHEN),
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1, "description": "how sure"},
+            "valid_from": _text(_WHEN),
         },
         _fact, ("subject", "predicate", "object"), _object(id="string", status="string"), writes=True,
     ),
@@ -343,8 +384,8 @@ TOOLS: tuple[Tool, ...] = (
         "State how two memories, given by id or name, stand to each other. For people, concepts and entities another "
         "type, attitude or proximity ends the earlier relationship.",
         {
-            "src": TEXT, "dst": TEXT, "type": _text("such as colleague"), "text": _text("in your own words"),
-            "attitude": {**_LEVEL, "description": "1 hostile, 5 devoted"},
+            "src": _text("id or name"), "dst": _text("id or name"), "type": _text("such as colleague"),
+            "text": _text("in your own words"), "attitude": {**_LEVEL, "description": "1 hostile, 5 devoted"},
             "proximity": {**_LEVEL, "description": "1 far, 5 inseparable"},
         },
         _relate, ("src", "dst"), _object(id="string", kind="string"), writes=True,
@@ -352,36 +393,44 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "memory_get", "Look at one memory",
         "All about one memory, by id or name: text, facts, neighbours, what it said before.",
-        {"id": TEXT, "tokens": _tokens(RECALL_TOKENS)}, _get, ("id",), _object(id="string", kind="string"),
+        {"id": _text("id or name"), "tokens": _tokens(RECALL_TOKENS)}, _get, ("id",),
+        _object(id="string", facts=_OBJECTS),
     ),
     Tool(
         "memory_explore", "Explore",
         "Survey a topic: people, concepts, entities, relationships, and what happened. queries go by meaning, "
         "text_matches by name, tag and type.",
         {
-            "queries": TEXTS, "text_matches": TEXTS, "since": _text(_WHEN), "until": _text(_WHEN),
+            "queries": _texts("questions"), "text_matches": _texts("names or tags"),
+            "since": _text(_WHEN), "until": _text(_WHEN),
             "granularity": {"type": "integer", "enum": [1, 2, 3], "description": "sources, storylines or macros"},
             "tokens": _tokens(RECALL_TOKENS),
         },
-        _explore, (), _object(answerable="boolean"),
+        _explore, (),
+        _object(answerable="boolean"),
     ),
     Tool(
         "memory_brief", "Brief",
         "What to know at the start of a conversation: who the user is, beliefs, goals, relationships, the last 7 days.",
-        {"tokens": _tokens(BRIEF_TOKENS)}, _brief, (), _object(owner="string", recent="array"),
+        {"tokens": _tokens(BRIEF_TOKENS)}, _brief, (), _object(owner="string", recent=TEXTS),
     ),
     Tool(
         "memory_forget", "Forget",
-        "Forget for good, with copies; it does not come back. Only when the user asks. dry_run shows what would go.",
-        {"ids": _texts("ids or names"), "source": _text("all from this file"), "dry_run": {"type": "boolean"}},
-        _forget, (), _object(ids="array", forgotten="boolean"), writes=True, destroys=True,
+        "Forget for good, with copies. Only when the user asks; dry_run shows first what would go.",
+        {
+            "ids": _texts("ids or names"), "source": _text("all from this file or conversation"),
+            "everything": {"type": "boolean", "description": "all that this user has"},
+            "dry_run": {"type": "boolean", "description": "only show"},
+        },
+        _forget, (), _object(ids=TEXTS, forgotten="boolean"), writes=True, destroys=True,
     ),
     Tool(
         "search", "Search", "Search the memory; ids for fetch come back.",
-        {"query": TEXT}, _search, ("query",), _object(results="array"),
+        {"query": _text("what to look for")}, _search, ("query",), _object(results=_OBJECTS),
     ),
     Tool(
         "fetch", "Fetch", "The whole text of one memory found by search.",
-        {"id": TEXT}, _fetch, ("id",), _object(id="string", title="string", text="string", url="string"),
+        {"id": _text("from search")}, _fetch, ("id",),
+        _object(id="string", title="string", text="string", url="string"),
     ),
 )  # fmt: skip

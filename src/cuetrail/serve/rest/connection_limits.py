@@ -125,6 +125,11 @@ class LimitedProtocol(HttpToolsProtocol):
         self._reading: asyncio.TimerHandle | None = None
         self._draining: asyncio.TimerHandle | None = None
 
+    @property
+    def has_arrived(self) -> bool:
+        """False until the event loop has taken up the connection."""
+        return self.transport is not None
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""

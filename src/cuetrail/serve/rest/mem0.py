@@ -26,7 +26,7 @@ from cuetrail.serve.memory_access import delete_nodes
 from cuetrail.serve.rest.auth import Access
 from cuetrail.serve.rest.middleware import VERB_KEY
 from cuetrail.serve.rest.requests import json_arguments, json_bytes
-from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, array_of, checked_arguments, nullable, object_of
+from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, array_of, checked_arguments, either, nullable, object_of
 from cuetrail.serve.writes import Write
 from cuetrail.text.timestamps import milliseconds
 from cuetrail.transfer.formats.mem0 import FORMAT, OWNER_KEYS
@@ -333,9 +333,10 @@ def ping(memory: Memory, _given: Arguments) -> Json:
 _NAME: Schema = {"type": "string", "minLength": 1}
 _OBJECT: Schema = {"type": "object"}
 _OWNER: dict[str, Schema] = dict.fromkeys(OWNER_KEYS, _NAME)
-_MESSAGE = {"type": "object", "properties": {"role": TEXT, "content": {"type": ["string", "array"]}}}
-_MESSAGES: Schema = {"type": ["array", "string"], "items": {**_MESSAGE, "required": ["content"]}}
-_TIME: Schema = {"type": ["integer", "string"]}
+_CONTENT = either(TEXT, array_of({"type": "object"}))
+_MESSAGE = {"type": "object", "properties": {"role": TEXT, "content": _CONTENT}, "required": ["content"]}
+_MESSAGES: Schema = either(TEXT, array_of(_MESSAGE))
+_TIME: Schema = either({"type": "integer"}, TEXT)
 _COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 1000}
 
 MEMORY = object_of(
@@ -481,7 +482,7 @@ def _handler(service: Service, by_method: dict[str, Endpoint]) -> Callable[[Requ
             return await service.respond("mem0", scope, lambda memory: endpoint.run(memory, arguments))
         name = "mem0-delete" if endpoint.method == "DELETE" else "mem0"
         work = partial(_json_of_write, ENDPOINTS.index(endpoint), arguments)
-        key = service.key(request, lambda: repr((request.url.path, arguments)))
+        key = await service.key(request, lambda: repr((request.url.path, arguments)))
         return await service.respond_to_write(Write(name, scope, work), key)
 
     return respond

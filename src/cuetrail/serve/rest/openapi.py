@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import fields, is_dataclass
@@ -17,7 +18,7 @@ from cuetrail.serve.rest.problem_details import PROBLEM_JSON
 from cuetrail.serve.rest.requests import JSON
 from cuetrail.serve.rest.server_sent_events import STREAM
 from cuetrail.serve.rest.views.registry import VIEWS
-from cuetrail.serve.tool import PLAIN_TYPES, TEXT, TEXTS, Schema, array_of, nullable, object_of
+from cuetrail.serve.tool import PLAIN_TYPES, TEXT, TEXTS, Schema, array_of, either, nullable, object_of
 from cuetrail.serve.verbs import EFFECTS, memory_verb, verb_tool
 
 # --- schemas of results
@@ -83,8 +84,13 @@ class ResultSchemas:
         inner = get_args(hint)
         if get_origin(hint) in (Union, types.UnionType) and types.NoneType in inner:
             present = next(one for one in inner if one is not types.NoneType)
-            return {"anyOf": [self._schema(present), object_of(result=_NULL)]}
+            nothing = {**object_of(result={"enum": [None]}), "description": "There is none."}
+            self.components["Nothing"] = nothing
+            return either(self._schema(present), reference("Nothing"))
         schema = self._schema(hint)
+        if verb == "activate":
+            whole = object_of(result=schema)
+            return {**whole, "properties": {**whole["properties"], "graph": _OBJECT, "context": TEXT, "cypher": TEXT}}
         return schema if "$ref" in schema or schema.get("type") == "object" else object_of(result=schema)
 
     def _schema(self, hint: Any) -> Schema:
@@ -126,6 +132,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "add": {"text": "The antenna stands on the lee side", "tags": ["radio"]},
     "add_many": {"items": ["The antenna stands.", {"text": "It hums.", "tags": ["radio"]}]},
     "brief": {"budget": 1300},
+    "chat": {"messages": [{"role": "user", "content": "I live in Oslo."}], "source": "talk-42"},
     "dream": {"dry_run": True},
     "explore": {"queries": ["the silent receiver"]},
     "fact": {"subject": "Ines Okafor", "predicate": "lives_in", "object": "Turin"},
@@ -155,6 +162,14 @@ _KEY = {
 _STREAMED = "With `Accept: text/event-stream` the response is events: progress, then the result."
 
 
+_TAGS = {
+    "verbs": "The verbs of a memory.",
+    "files": "Verbs that take or return a file.",
+    "mem0": "The endpoints of mem0's clients.",
+    "server": "The state of the server.",
+}
+
+
 @cache
 def openapi_document() -> dict[str, Any]:
     """Returns the whole document, as OpenAPI 3.1."""
@@ -169,11 +184,24 @@ def openapi_document() -> dict[str, Any]:
     problem["properties"] |= {"detail": TEXT, "kind": TEXT}
     problem["required"] += ["detail"]
     readable = _responses("The memory can be read.", JSON, object_of(status={"const": "ok"}))
-    health = {"operationId": "health", "responses": readable, "security": []}
-    metrics = {"operationId": "metrics", "responses": _responses("For Prometheus.", "text/plain", TEXT)}
+    health = {
+        "operationId": "health", "summary": "Health", "description": "Whether the memory can be read.",
+        "tags": ["server"], "responses": readable, "security": [],
+    }  # fmt: skip
+    metrics = {
+        "operationId": "metrics", "summary": "Metrics", "description": "Counts and times of requests, for Prometheus.",
+        "tags": ["server"], "responses": _responses("For Prometheus.", "text/plain", TEXT),
+    }  # fmt: skip
     return {
         "openapi": "3.1.0",
-        "info": {"title": "cuetrail", "version": cuetrail.__version__},
+        "info": {
+            "title": "cuetrail",
+            "version": cuetrail.__version__,
+            "description": "A memory for agents and people.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/", "description": "The server that this document came from."}],
+        "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": {"/health": {"get": health}, "/metrics": {"get": metrics}, **paths, **_mem0_paths()},
         "components": {
             "schemas": {"Problem": problem, **results.components},
@@ -184,7 +212,17 @@ def openapi_document() -> dict[str, Any]:
 
 
 def _responses(description: str, media: str, schema: Schema) -> dict[str, Any]:
-    return {"200": {"description": description, "content": {media: {"schema": schema}}}, "default": _PROBLEM}
+    response = {"description": description, "content": {media: {"schema": schema}}}
+    return {"200": response, "4XX": _PROBLEM, "default": _PROBLEM}
+
+
+def _identifier(text: str) -> str:
+    """Returns the words of a text as one that may stand in a URL.
+
+    >>> _identifier("mem0 GET /memories/{id}")
+    'mem0_get_memories_id'
+    """
+    return "_".join(re.findall(r"\w+", text.lower()))
 
 
 def _path(name: str, results: ResultSchemas) -> dict[str, Any]:
@@ -197,6 +235,7 @@ def _path(name: str, results: ResultSchemas) -> dict[str, Any]:
     return {
         "post": {
             "operationId": name,
+            "tags": ["verbs"],
             "summary": tool.title,
             "description": f"{tool.description} {_STREAMED}",
             "parameters": [_KEY] if effect.writes else [],
@@ -208,7 +247,9 @@ def _path(name: str, results: ResultSchemas) -> dict[str, Any]:
 
 def _file_path(name: str, file: FileVerb, results: ResultSchemas) -> dict[str, Any]:
     tool = file.tool
-    operation: dict[str, Any] = {"operationId": name, "summary": tool.title, "description": tool.description}
+    operation: dict[str, Any] = {
+        "operationId": name, "summary": tool.title, "description": tool.description, "tags": ["files"],
+    }  # fmt: skip
     if not file.uploads:
         body = {"required": False, "content": {JSON: {"schema": tool.schema}}}
         return {"post": {**operation, "requestBody": body, "responses": _responses("A file.", file.media_type, {})}}
@@ -242,7 +283,8 @@ def _mem0_paths() -> dict[str, Any]:
         path, in_path = endpoint.paths[0].replace(":path", ""), endpoint.in_path
         properties = endpoint.tool.properties
         operation: dict[str, Any] = {
-            "operationId": f"mem0 {endpoint.method} {path}", "summary": endpoint.tool.title, "tags": ["mem0"],
+            "operationId": _identifier(f"mem0 {endpoint.method} {path}"), "summary": endpoint.tool.title,
+            "description": endpoint.tool.description or endpoint.tool.title, "tags": ["mem0"],
             "responses": _responses("The result.", JSON, endpoint.result),
         }  # fmt: skip
         operation["parameters"] = [

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from cuetrail.model import Scope
+from cuetrail.serve.memory_access import LazyMemory, last_forgotten
 from cuetrail.serve.rest.auth import TOKEN_KEY, Access, authorize
 from cuetrail.serve.rest.idempotency import OnceWrites
 from cuetrail.serve.rest.load import Load, LocalLoad
@@ -25,7 +26,6 @@ from cuetrail.serve.writes import LONG_AT_ONCE, LONG_VERBS, REMOTE_AT_ONCE, Key,
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-    from cuetrail.serve.memory_access import LazyMemory
     from cuetrail.serve.verbs import Job
 
 
@@ -104,7 +104,7 @@ class Service:
         events = STREAM in request.headers.get("accept", "")
         if job.writes:
             write = Write(job.name, scope, JsonOfJob(job))
-            key = self.key(request, job.fingerprint)
+            key = await self.key(request, job.fingerprint)
             return self._events_of_write(write, key) if events else await self.respond_to_write(write, key)
         if events:
             work = in_thread(
@@ -122,10 +122,14 @@ class Service:
         """Carries out a write, once per key, and returns its result as JSON."""
         return Response(await self.shared.writes.run(write, key), media_type=JSON)
 
-    def key(self, request: Request, fingerprint: Callable[[], str]) -> Key | None:
+    async def key(self, request: Request, fingerprint: Callable[[], str]) -> Key | None:
         """Returns the key of a request that writes, with a fingerprint of its arguments; None if it has none."""
         sent = request.headers.get("idempotency-key")
-        return None if sent is None else (request.scope.get(TOKEN_KEY, ""), sent, fingerprint())
+        if sent is None:
+            return None
+        # Read from the memory each time: others forget too, such as the command line.
+        forgotten = await self.memory.run_quick(last_forgotten)
+        return request.scope.get(TOKEN_KEY, ""), sent, fingerprint(), forgotten
 
     def _events_of_write(self, write: Write, key: Key | None) -> EventResponse:
         async def work(emit: Emit, _stop: threading.Event) -> bytes:

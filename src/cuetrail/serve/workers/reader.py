@@ -226,10 +226,13 @@ class _BoardConnections:
     def close(self, row: int) -> None:
         """Closes the connection in a row if it still waits for a request."""
         one = self._open.get(row)
-        if one is not None and self._since[row]:
+        if one is None or not self._since[row]:
+            self._closing[row] = 0
+        elif one.has_arrived:
             one.abort()
         else:
-            self._closing[row] = 0
+            # Handed over a moment ago: it is refused as soon as the event loop has taken it up.
+            self.leave(one)
 
     def enter(self, one: LimitedProtocol) -> bool:
         """Counts a connection, which the supervisor has let in."""
@@ -237,9 +240,10 @@ class _BoardConnections:
 
     def leave(self, one: LimitedProtocol) -> None:
         """Removes a connection from the count."""
-        row = self._rows.pop(one)
-        del self._open[row]
-        self.free(row)
+        row = self._rows.pop(one, None)
+        if row is not None:
+            del self._open[row]
+            self.free(row)
 
     def wait(self, one: LimitedProtocol) -> None:
         """Records that a connection waits for a request from now on."""

@@ -32,7 +32,9 @@ Relabelled = Sequence[tuple[Atom, tuple[Tag, ...]]]
 DREAM_SECONDS = 0.5
 
 # Dreams leave out quarantined nodes.
-_ATOMS = "MATCH (n:CueNode) WHERE n.part = $part AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
+# A source that was added with a text of its own is read as an atom is.
+_IS_ATOM = "(n.kind = 'atom' OR (n.kind = 'source' AND n.text <> ''))"
+_ATOMS = f"MATCH (n:CueNode) WHERE n.part = $part AND {_IS_ATOM} AND n.provenance <> 'quarantine'"
 _MARK = "m.version, m.done, m.done_mark, m.upto, m.upto_mark, m.after"
 _LEDGER = "MATCH (l:CueLedger) WHERE l.part = $part AND l.book = $book"
 _NUMBERS = "RETURN l.first, l.second, l.third, l.fourth"
@@ -57,8 +59,8 @@ QUERIES = PassQueries(
       RETURN m.norm, n.key, n.id, n.kind, n.name, n.props""",
     given_tags="MATCH (t:CueTag {part: $part}) WHERE EXISTS { (t)<-[:CUE_TAGGED {given: true}]-() } RETURN t.name",
     all_tags="MATCH (t:CueTag {part: $part}) RETURN t.uid, t.name",
-    tagged="""UNWIND $keys AS uid MATCH (t:CueTag {uid: uid})<-[:CUE_TAGGED|CUE_TIMED]-(n)
-      USING INDEX SEEK t:CueTag(uid) WHERE n.part = $part AND n.kind = 'atom'
+    tagged=f"""UNWIND $keys AS uid MATCH (t:CueTag {{uid: uid}})<-[:CUE_TAGGED|CUE_TIMED]-(n)
+      USING INDEX SEEK t:CueTag(uid) WHERE n.part = $part AND {_IS_ATOM}
       AND n.provenance <> 'quarantine' RETURN DISTINCT n.key""",
     nodes="""UNWIND $keys AS key MATCH (n:CueNode {key: key}) WHERE n.part = $part
       RETURN key, n.id, n.kind, n.at, n.source""",

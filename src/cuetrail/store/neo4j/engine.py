@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -37,9 +38,10 @@ from cuetrail.store.neo4j.write.transaction import Neo4jTransaction
 from cuetrail.store.ports import Store
 from cuetrail.store.search import Factors
 from cuetrail.store.shared.copy import copy
+from cuetrail.store.shared.property_filter import first_passing
 from cuetrail.store.shared.scoped import Scoped
 from cuetrail.store.shared.write_order import forget, write_batch
-from cuetrail.store.upkeep import StoredSettings
+from cuetrail.store.upkeep import LAST_FORGOTTEN, StoredSettings
 from cuetrail.store.write import FORGETTING, Batch, BulkMode, Forgetting, Written
 
 P = ParamSpec("P")
@@ -77,7 +79,12 @@ def _search_text(
     nodes: bool = False,
 ) -> list[SearchHit]:
     reader, corpora, anyway = view
-    return text_search.search(reader, query, limit, where, factors, nodes, corpora, anyway)
+
+    def find(most: int, passing: Where) -> list[SearchHit]:
+        with_nodes = nodes or bool(where.props)
+        return text_search.search(reader, query, most, passing, factors, with_nodes, corpora, anyway)
+
+    return first_passing(find, lambda hit: hit.node, limit, where)
 
 
 # Methods that may take long, and those of recalls and walks, which fail soon if the server falls silent.
@@ -199,6 +206,7 @@ class Neo4jStore:
                 write_batch(other, batch)
             if forgotten:
                 upkeep.note_traces(tx)
+                put_setting(tx, LAST_FORGOTTEN, uuid.uuid4().hex)
             for one in (first, *others):
                 one.log()
             return forgotten

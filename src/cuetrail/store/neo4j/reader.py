@@ -19,6 +19,7 @@ from cuetrail.store.neo4j.schema import NAME_INDEX
 from cuetrail.store.read import NameKey
 from cuetrail.store.search import NameMatch
 from cuetrail.store.shared.ids import SIGN
+from cuetrail.store.shared.property_filter import patterns
 from cuetrail.store.shared.tombstones import copy_test
 from cuetrail.text.names import ids_by_name
 from cuetrail.text.normalise import storable, words_in_names
@@ -47,6 +48,9 @@ def node_filter(where: Where) -> tuple[str, dict[str, Any]]:
         if at is not None:
             parts.append(f"n.at {sign} ${name}")
             given[name] = max(-_TWO63, min(at, _TWO63 - 1))
+    for number, (name, value) in enumerate(where.props):
+        parts.append(f"any(pair IN $w_props{number} WHERE n.props CONTAINS pair)")
+        given[f"w_props{number}"] = patterns(name, value)
     if not where.quarantined:
         parts.append("n.provenance <> 'quarantine'")
     if not where.archived:

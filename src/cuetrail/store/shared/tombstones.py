@@ -43,7 +43,7 @@ FEWEST = 4
 _END = r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s|\Z)|[。！？｡]++[」』”’）]*+"
 _MARK = r"[-*+•>|–—]|#{1,6}|\d{1,3}[.)]|[a-z]\)|\[[ x]\]|(?:user|assistant|system|human|ai):"
 _CELL = r"\|(?![^\[\]\n]{0,99}\]\])"
-_SENTENCE = re.compile(rf"{_END}|\n(?=\s*(?:\n|(?:{_MARK})\s))", re.IGNORECASE)
+_SENTENCE = re.compile(rf"{_END}|\n(?=[^\S\n]*+(?:\n|(?:{_MARK})\s))", re.IGNORECASE)
 _LINE = re.compile(r"\n")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _PIECE = re.compile(rf"{_END}|\n|{_CELL}")
@@ -52,7 +52,7 @@ _BEFORE = re.compile(rf"(?:(?:{_MARK})\s+|[\"'“‘«(\[*_]+)++")
 # `@ann`; or a number.
 _LABEL = re.compile(
     r"[^\W\d][\w.-]{0,29}(?: [\w.-]{1,29}){0,3}(?: [\[(][\d: apm.,/-]{3,20}[\])])?(?:: | [–—-] )"
-    r"|<\w[\w.|-]{0,29}> |@[\w.-]{1,30}:? |#\d{1,5}:? |\d{1,4}: "
+    r"|[^\W\d][\w.-]{0,29}> |<\w[\w.|-]{0,29}> |@[\w.-]{1,30}:? |#\d{1,5}:? |\d{1,4}: "
 )
 _CUTS = (_SENTENCE, _LINE)
 _BEHIND = " .!?…。！？｡;,:\"'”’»)]*_|"
@@ -79,7 +79,7 @@ _HTML = re.compile(
     re.IGNORECASE,
 )
 _HIDDEN = re.compile(r"<!--|-->|%%")
-_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
+_COMMENTS = (("<!--", "-->"), ("%%", "%%"))
 _LATEX = re.compile(r"\\(?:text(?:bf|it|tt|sc)|emph|underline)\{([^{}]*)\}")
 # Additions that may also be a part of a text: a date or the state of a task in front, numbers of footnotes, and
 # pictures at the end of a line. Only a text that comes in is read without them.
@@ -95,28 +95,50 @@ _ADDITIONS = (
         re.IGNORECASE | re.MULTILINE,
     ),
     re.compile(r"(?<=[^\W\d_])\s?\(\d{1,2}\)|(?<=[^\W\d_][.!?,;:])\s?\(\d{1,2}\)"),
-    re.compile(r"[^\S\n]*[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+(?=[.!?\s]*(?:\n|\Z))"),
+    re.compile(
+        r"(?<![^\S\n])[^\S\n]*+[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+(?=[.!?\s]*(?:\n|\Z))"
+    ),
+)
+# More of them, which are all left out together: pictures, hashtags, remarks on a quotation, an address or the name of
+# the author at the end of a line, levels of a log, and angle brackets around a line.
+_FRAMES = (
+    re.compile(r"(?<![^\S\n])[^\S\n]*+[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+"),
+    re.compile(r"^[^\S\n]*(?:#[^\W\d_][\w/-]*[^\S\n]+)+(?=\S)|(?<!\S)#(?=[^\W\d_])", re.MULTILINE),
+    re.compile(r"\s?[\[(](?:sic|translated|pp?\.\s?\d{1,4}(?:[–-]\d{1,4})?)[\])]", re.IGNORECASE),
+    re.compile(r"(?<![^\S\n])[^\S\n]++<?https?://[^\s<>]+>?(?=[^\S\n]*(?:\n|\Z))"),
+    re.compile(r"(?<=\S)[^\S\n]++—[^\S\n]?[^\W\d_][\w.]*(?:[^\S\n][\w.]+){0,2}(?=[^\S\n]*(?:\n|\Z))"),
+    re.compile(
+        r"^[^\S\n]*(?:\[(?:info|warn(?:ing)?|error|debug|trace)\]|(?-i:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE))[:\s]\s*",
+        re.IGNORECASE | re.MULTILINE,
+    ),
+    re.compile(r"^[^\S\n]*<(?=[^<>\n]*>[^\S\n]*$)|(?<=\S)>[^\S\n]*$", re.MULTILINE),
 )
 # What formats put around a text or write instead of its characters: XML and BBCode, LaTeX, comments of code, numbers of
 # sections, keys of fields, bytes as =20 or %20. Only a text that comes in is read without it.
 _ENCODED = re.compile(r"=\r?\n|((?:=[\dA-F]{2}|%[\dA-Fa-f]{2})+)")
 _JOINED = re.compile(r"\b\w+(?:\+\w+){3,}|\b\w+(?:/\w+){3,}")
+_BBCODE = re.compile(r"\[/?(?:b|i|u|s|quote|code|url|color|size|list|spoiler|inst)(?:=[^\]\n]{0,99})?\]", re.IGNORECASE)
 _WRAPPED = re.compile(
     r"<!\[CDATA\[|\]\]>|<r[tp]>[^<>]{0,99}</r[tp]>|</?[a-z][\w:.-]{0,30}(?:\s[^<>]*)?/?>"
-    r"|\[/?(?:b|i|u|s|quote|code|url|color|size|list|spoiler)(?:=[^\]\n]{0,99})?\]"
-    r"|:[a-z][\w-]{0,30}:(?=`)|\{[#.][\w-]{1,60}\}|\(\([\w-]{1,60}\)\)"
+    r"|\{/?(?:noformat|color|quote|code|panel)(?::[^{}\n]{0,60})?\}|<\|\w{1,20}\|>(?:(?:user|assistant|system)\n)?"
+    r"|<</?sys>>|:[a-z][\w-]{0,30}:(?=`)|\{[#.][\w-]{1,60}\}|\(\([\w-]{1,60}\)\)"
     r"|(?:\(edited\)|\*{1,9}/)[^\S\n]*$"
-    r"|^[^\S\n]*(?:/\*+|//+|rem\s|#\+\w+:|§+\s*(?:\d[\d.]*)?|\d{1,3}(?:\.\d{1,3})+\.?\s|\[\d{1,3}\]:|\w{1,30}::)[^\S\n]*",
+    r"|^[^\S\n]*(?:/\*+|//+|rem\s|#\+\w+:|§+\s*(?:\d[\d.]*)?|\d{1,3}(?:\.\d{1,3})+\.?\s|\[\d{1,3}\]:|\w{1,30}::"
+    r"|\.\.[^\S\n]+[\w-]{1,30}::|\\[a-z]{1,30}[^\S\n]|\w{1,20}\([\w./-]{1,30}\)!?:[^\S\n]|\([ivx]{1,5}\)[^\S\n]|tl;?dr:?[^\S\n]"
+    r"|\w{1,30}[^\S\n]?=(?!=))[^\S\n]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _COMMAND = re.compile(r"\\[a-z]{1,30}\*?(?:\[[^\[\]{}]*\])?\{([^{}]*)\}")
 # A string in quotes, as in JSON, CSV and code.
 _QUOTED = re.compile(
-    r'(?<![^:\[{(,=\s])"((?:[^"\\\n]|\\.)*)"(?=[\s,:;\])}>.!?]|\Z)'
-    r"|(?<![^\[{(,=\s])'((?:[^'\\\n]|\\.)*)'(?=[\s,:;\])}>.!?]|\Z)"
+    r'(?<![^:;|\[{(,=\s])"((?:[^"\\\n]|\\.)*)"(?=[\s,:;|/\])}>.!?]|\Z)'
+    r"|(?<![^;|\[{(,=\s])'((?:[^'\\\n]|\\.)*)'(?=[\s,:;|/\])}>.!?]|\Z)"
 )
-# Characters that are not seen: besides those of the category Cf, some controls, marks and letters.
-_UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]+")
+# Characters that are not seen: besides those of the category Cf, some controls, colours of a terminal, marks and
+# letters, and strokes through or under letters.
+_UNSEEN = re.compile(
+    r"\x1b\[[\d;]{0,20}[A-Za-z]|[\u0305\u0332-\u0338\u033f\x00-\x08\x0e-\x1f\x7f\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]+"
+)
 # What letters leave out: spaces and the punctuation of prose. Between digits, and before one, it has a meaning.
 _MARKS = (
     r"\s;:!?\"'()\[\]{}*_~|\\`\u00a1\u00ab\u00b7\u00bb\u00bf\u2010-\u2027\u2032-\u205e\u2800\u3000-\u3003\u3008-\u301f"
@@ -124,7 +146,7 @@ _MARKS = (
 _SPACING = rf"(?:[{_MARKS}]|[.,-](?!\d))"
 _PUNCTUATION = re.compile(rf"((?<=\d){_SPACING}++(?=\d))|{_SPACING}++")
 _EDGES = re.compile(r"^\W+(?=[^\W\d])|\$+\Z")
-_TRAIL = re.compile(r"(?:(?:^|(?<=\s))(?:#[^\s#]+|\^[\w-]+)\s*)+\Z")
+_TAG = re.compile(r"#[^\s#]+|\^[\w-]+")
 
 
 def undisguised(text: str) -> str:
@@ -163,7 +185,7 @@ def _same(text: str) -> dict[str, None]:
     """The text, and what it is without disguises: with the content of comments, and without it."""
     forms = dict.fromkeys((text, undisguised(text)))
     if "<!--" in text or "%%" in text:
-        forms[undisguised(_COMMENT.sub("", text))] = None
+        forms[undisguised(_without_comments(text))] = None
     return forms
 
 
@@ -171,7 +193,24 @@ def _without_additions(forms: dict[str, None]) -> dict[str, None]:
     """The forms of a text, and each of them without what may have been added to it."""
     for addition in _ADDITIONS:
         forms |= dict.fromkeys(addition.sub("", form) for form in list(forms))
+    forms |= dict.fromkeys(_without_frames(form) for form in list(forms))
     return forms | dict.fromkeys(undisguised(unwrapped(form)) for form in list(forms))
+
+
+def _without_comments(text: str) -> str:
+    """The text without comments. An expression would look for the end of each that has none, and take hours."""
+    for begin, end in _COMMENTS:
+        kept, at = "", 0
+        while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start + len(begin))) >= 0:
+            kept, at = kept + text[at:start], stop + len(end)
+        text = kept + text[at:]
+    return text
+
+
+def _without_frames(text: str) -> str:
+    for frame in _FRAMES:
+        text = frame.sub("", text)
+    return text
 
 
 def unwrapped(text: str) -> str:
@@ -180,6 +219,9 @@ def unwrapped(text: str) -> str:
     >>> unwrapped("[b]The key[/b] is <in><the/> mat</in>"), unwrapped("The=20key%20is"), unwrapped("the/key/is/in/it")
     ('The key is  mat', 'The key is', 'the key is in it')
     """
+    if "[" in text:
+        # First, because `[size=20]` has no encoded byte.
+        text = _BBCODE.sub("", text)
     if "=" in text or "%" in text:
         text = _ENCODED.sub(_decoded, text)
     if "/" in text or "+" in text:
@@ -243,7 +285,7 @@ class QuotedHashes:
     """The hashes of the strings in quotes in a text, each with its span and its readings."""
 
     text: str
-    strings: Sequence[tuple[tuple[int, int], Sequence[TextHashes]]]
+    strings: Sequence[tuple[tuple[int, int], Sequence[Reading]]]
 
     def all(self) -> set[str]:
         """Returns every hash."""
@@ -274,7 +316,7 @@ def quoted_hashes(text: str) -> QuotedHashes | None:
     if '"' not in text and "'" not in text:
         return None
     found = [(one.span(), _content(one)) for one in _QUOTED.finditer(text)]
-    strings = [(span, _forms(Node("", text=said))) for span, said in found if len(said) >= SHORTEST]
+    strings = [(span, _readings(Node("", text=said))) for span, said in found if len(said) >= SHORTEST]
     return QuotedHashes(text, strings) if strings else None
 
 
@@ -547,7 +589,12 @@ def _plain(text: str) -> str:
     if "[" in text:
         text = _LINK.sub(lambda match: match[1] or match[2] or "", text)
     words = norm_name(_MARKUP.sub("", text))
-    return _TRAIL.sub("", words).rstrip() if "#" in words or "^" in words else words
+    if "#" not in words and "^" not in words:
+        return words
+    said = words.split(" ")
+    while said and (not said[-1] or _TAG.fullmatch(said[-1])):
+        said.pop()
+    return " ".join(said)
 
 
 def _start(words: str, speaker: str) -> int:

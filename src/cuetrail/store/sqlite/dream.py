@@ -43,8 +43,8 @@ Relabelled = Sequence[tuple[Atom, tuple[Tag, ...]]]
 
 _PREFIX = ".rehearsal-"
 _NO_TAGS = frozenset[str]()
-# Dreams leave out quarantined nodes.
-_ATOMS = "n.part = :part AND n.kind = 'atom' AND n.provenance <> 'quarantine'"
+# Dreams leave out quarantined nodes. A source that was added with a text of its own is read as an atom is.
+_ATOMS = "n.part = :part AND (n.kind = 'atom' OR (n.kind = 'source' AND n.text <> '')) AND n.provenance <> 'quarantine'"
 # The columns of a node in the order of its checksum, and the path of its file.
 _ROWS = "SELECT n.*, s.path FROM nodes n LEFT JOIN sources s ON s.source = n.source"
 # A cross join keeps the order of the keys, and looks each up.
@@ -213,7 +213,7 @@ class SqlitePassEngine:
 
     def containing(self, part: int, seen: int, words: Collection[str]) -> set[int] | None:
         view = self.index.at_hand(seen)
-        where = Where(kinds=("atom",), quarantined=True, archived=True)
+        where = Where(kinds=("atom", "source"), quarantined=True, archived=True)
         return None if view is None else TextSearch(view, [part], where).saying(words)
 
     def put_mark(self, run: RunQuery, part: int, name: str, mark: Mark) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
+import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -18,10 +19,11 @@ from filelock import FileLock, Timeout
 
 from cuetrail.errors import Busy, CuetrailError, MemoryError_
 from cuetrail.files import PRIVATE, PRIVATE_FOLDER
-from cuetrail.model import Edge, Finding, Scope, SearchHit, TextQuery, Walk, WalkQuery, Where
+from cuetrail.model import Edge, Finding, Label, Scope, SearchHit, TextQuery, Walk, WalkHit, WalkQuery, Where
 from cuetrail.store.dream import DreamPass
 from cuetrail.store.read import Record, ScopeVersion
 from cuetrail.store.search import Factors, RelationQuery
+from cuetrail.store.shared.property_filter import first_passing
 from cuetrail.store.shared.scoped import Scoped
 from cuetrail.store.shared.write_order import forget, write_batch
 from cuetrail.store.sqlite import backup, connection, doctor
@@ -43,7 +45,7 @@ from cuetrail.store.sqlite.read.snapshot import Snapshot, WholeView
 from cuetrail.store.sqlite.reader import Reader, held_space, held_spaces, ids_of, partitions, vectors_by_key
 from cuetrail.store.sqlite.write import tombstones, usage
 from cuetrail.store.sqlite.write.transaction import SqliteTransaction
-from cuetrail.store.upkeep import StoredSettings
+from cuetrail.store.upkeep import LAST_FORGOTTEN, StoredSettings
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
 from cuetrail.store.write import FORGETTING, Batch, BulkMode, Forgetting, Progress, Written
 
@@ -78,7 +80,10 @@ def _search_text(
     factors: Factors = (1.0, 1.0),
     nodes: bool = False,
 ) -> list[SearchHit]:
-    return text_search.search(*reader, query, limit, where, factors, nodes)
+    def find(most: int, passing: Where) -> list[SearchHit]:
+        return text_search.search(*reader, query, most, passing, factors, nodes or bool(where.props))
+
+    return first_passing(find, lambda hit: hit.node, limit, where)
 
 
 reading = Scoped(_read)
@@ -198,7 +203,15 @@ class SqliteStore:
 
     def walk(self, scope: Scope, /, query: WalkQuery, limit: int, where: Where) -> Walk:
         with self.db.reading() as db:
-            return walk_labels(Reader(db, scope, self.db.path), self.label_index, self.text_index, query, limit, where)
+            reader = Reader(db, scope, self.db.path)
+            idfs: dict[Label, float] = {}
+
+            def find(most: int, passing: Where) -> Sequence[WalkHit]:
+                walked = walk_labels(reader, self.label_index, self.text_index, query, most, passing)
+                idfs.update(walked.idfs)
+                return walked.found
+
+            return Walk(tuple(first_passing(find, lambda hit: hit.node, limit, where)), idfs)
 
     # --- graph
 
@@ -277,6 +290,7 @@ class SqliteStore:
                 # If this process dies before it has erased everything, the next one finishes the work.
                 put_meta(db, UNERASED, 1)
                 put_meta(db, FORGOTTEN, head(db))
+                connection.put_setting(db, LAST_FORGOTTEN, uuid.uuid4().hex)
         if forgotten:
             self.db.erase_log()
             if how.purge:

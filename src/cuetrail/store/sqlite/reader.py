@@ -32,6 +32,7 @@ from cuetrail.store.graph import DREAMT, EdgeFilter, Step, StepQuery
 from cuetrail.store.read import NameKey, Record, Side
 from cuetrail.store.search import NameMatch
 from cuetrail.store.shared.ids import SIGN, place_labels
+from cuetrail.store.shared.property_filter import patterns
 from cuetrail.store.shared.tombstones import copy_test
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import POSITION, position
@@ -47,8 +48,8 @@ _LABELLED = (
 
 
 def content_filter(where: Where, key: str) -> tuple[list[str], list[Any]]:
-    """Returns SQL conditions, and their values, for the filters on tags, buckets, kinds, text and time. The conditions
-    are on the node `n`; `key` is the column that contains its key.
+    """Returns SQL conditions, and their values, for the filters on tags, buckets, kinds, text, time and
+    properties. The conditions are on the node `n`; `key` is the column that contains its key.
     """
     tests, values = list[str](), list[Any]()
     for tag in where.tags:
@@ -66,6 +67,10 @@ def content_filter(where: Where, key: str) -> tuple[list[str], list[Any]]:
         if bound is not None:
             tests.append(test)
             values.append(bound)
+    for name, value in where.props:
+        some = patterns(name, value)
+        tests.append("(" + " OR ".join("instr(n.props, ?)" for _ in some) + ")")
+        values += some
     return tests, values
 
 

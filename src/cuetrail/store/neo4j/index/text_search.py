@@ -253,10 +253,10 @@ class TextSearch:
 
 
 def keys_with_names(tx: Tx, part: int, names: Collection[str]) -> set[int]:
-    """Returns the keys of a partition's atoms that contain the words of one of these names in sequence."""
+    """Returns the keys of a partition's atoms and sources that contain the words of one of these names in sequence."""
     now = index_state(tx)
     phrases = [f'body:"{" ".join(words)}"' for words in map(terms_of, names) if words]
-    filters = clauses([part], Where(kinds=("atom",), quarantined=True, archived=True))
+    filters = clauses([part], Where(kinds=("atom", "source"), quarantined=True, archived=True))
     found: set[int] = set()
     for start in range(0, len(phrases), KEYS_AT_ONCE):
         query = " ".join([f"+({' '.join(phrases[start : start + KEYS_AT_ONCE])})", *filters])

@@ -61,7 +61,7 @@ class Incident:
         self._joins = _EDGE if self.several else ""
         # Reading the node costs more than the rest of a row, so it is read only if a filter needs it.
         where = level.where
-        narrowed = where.kinds or where.with_text or where.since is not None or where.until is not None
+        narrowed = where.kinds or where.props or where.with_text or where.since is not None or where.until is not None
         if self.several or not reader.all or narrowed:
             self._joins += _NODE
             self._tests += f" AND {reader.among('n.part')}"

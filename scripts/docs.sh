@@ -12,5 +12,9 @@ if ! .venv-docs/bin/python -c '' 2>/dev/null || ! cmp -s requirements-docs.lock 
         --requirement requirements-docs.lock
     cp requirements-docs.lock "$installed"
 fi
-NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --quiet --strict
+# Not --quiet, which hides warnings from --strict as well.
+if ! said="$(NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict 2>&1)"; then
+    grep -v '^INFO' <<< "$said" >&2
+    exit 1
+fi
 echo "Built site/: open site/index.html, or run python -m http.server --directory site"

@@ -1,6 +1,6 @@
 """Hooks of mkdocs: README, CONTRIBUTING and CHANGELOG become pages of the site, with links that fit there.
 
-These three stand outside `docs`, where a forge shows them, so their links are rewritten for the site and those to them as well.
+These three stand outside `docs`, where a forge shows them, so links from them and to them are rewritten for the site.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def on_page_markdown(markdown: str, page: Any, **_others: Any) -> str:
 
 
 def rewrite(markdown: str, page: str) -> str:
-    """Returns the Markdown of a page with links that fit the site; a link to a file that is no page becomes its text."""
+    """Returns the Markdown of a page with links that fit the site; one to a file that is no page becomes its text."""
     origin = {made: source for source, made in PAGES.items()}.get(page, f"docs/{page}")
 
     def linked(found: re.Match[str]) -> str:

@@ -19,9 +19,9 @@ INTRODUCTION = """\
 
 # REST reference
 
-What `GET /openapi.json` says, for reading. How to start the server, tokens, errors and repeated requests: [rest.md](rest.md). Arguments are
-a JSON object in the body, unless the line above their table says otherwise. An error is a [Problem](#problem). With
-`Accept: text/event-stream` the verbs that take JSON answer with [events](rest.md#progress)."""
+What `GET /openapi.json` says, for reading. How to start the server, tokens, errors and repeated requests:
+[rest.md](rest.md). Arguments are a JSON object in the body, unless the line above their table says otherwise. An error is
+a [Problem](#problem). With `Accept: text/event-stream` the verbs that take JSON answer with [events](rest.md#progress)."""
 STREAMED = "With `Accept: text/event-stream` the response is events: progress, then the result."
 RESULTS = """\
 ## Results
@@ -32,7 +32,8 @@ The objects that answers consist of. A field that may be null says so."""
 def page() -> str:
     """Returns the text of docs/rest_reference.md."""
     document = openapi_document()
-    verbs, mem0 = [], []
+    verbs: list[tuple[str, dict[str, Any]]] = []
+    mem0: list[tuple[str, dict[str, Any]]] = []
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             (mem0 if "mem0" in operation.get("tags", ()) else verbs).append((f"{method.upper()} {path}", operation))

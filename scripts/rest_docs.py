@@ -20,8 +20,9 @@ INTRODUCTION = """\
 # REST reference
 
 What `GET /openapi.json` says, for reading. How to start the server, tokens, errors and repeated requests:
-[rest.md](rest.md). Arguments are a JSON object in the body, unless the line above their table says otherwise. An error is
-a [Problem](#problem). With `Accept: text/event-stream` the verbs that take JSON answer with [events](rest.md#progress)."""
+[rest.md](rest.md). Arguments are a JSON object in the body, unless the line above their table says otherwise. An
+error is a [Problem](#problem). With `Accept: text/event-stream` the verbs that take JSON answer with
+[events](rest.md#progress)."""
 STREAMED = "With `Accept: text/event-stream` the response is events: progress, then the result."
 RESULTS = """\
 ## Results

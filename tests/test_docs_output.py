@@ -159,6 +159,8 @@ def understand(words: list[str]) -> None:
     verb: click.Command = main
     # `cuetrail fact` takes a subcommand, or what it states.
     while isinstance(verb, click.Group) and words and (verb is main or words[0] in verb.commands):
+        if " " in words[0]:  # `cuetrail "a question"` asks.
+            words = ["recall", *words]
         assert words[0] in verb.commands, f"cuetrail has no command {words[0]}"
         verb, words = verb.commands[words[0]], words[1:]
     if not isinstance(verb, click.Group):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
 import shlex
 import shutil
 import sys
+import zipfile
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -33,8 +35,32 @@ PREPARED = {
     "forgetting.md": ["add", "The antenna stands.", "--id", "393c854ee86a525653fcfa122b5f3705", "--allow-again"],
     "recipes.md": ["add", "The camp is set up", "--id", "A0"],
 }
+# An export of ChatGPT, in chatgpt-export.zip.
+CHATGPT = {
+    "title": "Antenna",
+    "create_time": 1760000000.0,
+    "current_node": "2",
+    "mapping": {
+        "1": {"id": "1", "parent": None, "children": ["2"], "message": None},
+        "2": {
+            "id": "2",
+            "parent": "1",
+            "children": [],
+            "message": {
+                "id": "2",
+                "author": {"role": "user"},
+                "create_time": 1760000000.0,
+                "content": {"content_type": "text", "parts": ["Where does the antenna stand?"]},
+            },
+        },
+    },
+}
 # The files that commands read. Each is there for the pages that name it, or its folder, in a command.
 FILES = {
+    # The first example of the page itself.
+    "lines.jsonl": re.findall(r"^```json\n(.*?)^```", (ROOT / "docs/format.md").read_text("utf-8"), re.DOTALL | re.M)[
+        0
+    ],
     "questions.jsonl": '{"question": "who decides how heavy a tag may be?", "gold": ["Hanne Solberg"]}\n',
     "vault/inbox/scraped.html": "<p>A page from elsewhere.</p>",
     "mem0.json": '{"results": [{"id": "m1", "memory": "Likes tea", "user_id": "ada", "categories": ["food"]}]}\n',
@@ -132,6 +158,9 @@ def lay_out(folder: Path, commands: str) -> None:
         if name in commands or f" {Path(name).parent} " in commands:
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text)
+    if "chatgpt-export.zip" in commands:
+        with zipfile.ZipFile(folder / "chatgpt-export.zip", "w") as archive:
+            archive.writestr("conversations.json", json.dumps([CHATGPT]))
 
 
 def done(command: str) -> str:

@@ -13,8 +13,9 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-_LINK = re.compile(r"(!?\[(?:[^\[\]]|!\[[^\]]*\]\([^)]*\))*\])\(([^)\s#]+)(#[^)\s]*)?\)")
-_FENCE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
+# Code that stands alone is left as it is; code in the text of a link is part of the link.
+_CODE_OR_LINK = re.compile(r"`[^`\n]+`|(!?\[(?:[^\[\]]|!\[[^\]]*\]\([^)]*\))*\])\(([^)\s#]+)(#[^)\s]*)?\)")
+_FENCE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -35,13 +36,15 @@ def rewrite(markdown: str, page: str) -> str:
 
     def linked(found: re.Match[str]) -> str:
         text, target, anchor = found[1], found[2], found[3] or ""
-        if re.match(r"[a-z]+:", target):
+        if text is None or re.match(r"[a-z]+:", target):
             return found[0]
         path = (ROOT / origin).parent.joinpath(target).resolve()
         place = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else ""
         inside = PAGES.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else None)
         if inside is None:
-            return text.strip("[]")
+            return text.removeprefix("[").removesuffix("]")
         return f"{text}({'../' * page.count('/')}{inside}{anchor})"
 
-    return "".join(part if index % 2 else _LINK.sub(linked, part) for index, part in enumerate(_FENCE.split(markdown)))
+    return "".join(
+        part if index % 2 else _CODE_OR_LINK.sub(linked, part) for index, part in enumerate(_FENCE.split(markdown))
+    )

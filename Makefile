@@ -8,7 +8,7 @@ SIZES ?= 10000 100000
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo page built test check format bench lock clean
+.PHONY: help setup demo page built test check format docs bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -41,12 +41,15 @@ format: $(READY) ## put the code into the house format
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
+docs: ## build the documentation as a site into site/
+	@scripts/docs.sh
+
 bench: $(READY) ## measure ingest and search; SIZES="10000 100000"
 	@SIZES="$(SIZES)" scripts/bench.sh
 
-lock: ## choose newer packages and write requirements.lock again
+lock: ## choose newer packages and write the lock files again
 	@scripts/lock.sh
 
 clean: ## remove .venv, caches and built files
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist web/node_modules src/cuetrail/serve/static
+	rm -rf .venv .venv-docs site .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist web/node_modules src/cuetrail/serve/static
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -21,7 +21,7 @@ show() {
 
 show cuetrail ingest examples/chat.json
 show cuetrail ingest examples/vault
-show cuetrail recall "what hardware decision did the frost lead to?" --explain --limit 3
+show cuetrail recall "what did we decide about connectors in frost?" --explain --limit 3
 show cuetrail recall "who traced the outages to the cold connector?" --explain --limit 3
 show cuetrail recall "what depends on the pulse interval?" --explain --limit 5
 show cuetrail get "Choose the pulse interval"

@@ -26,8 +26,8 @@ from cuetrail.cli.commands.write import add, chat, edit, ingest
 
 VERBS = (
     setup, add, ingest, recall, chat, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink,
-    relate, note, fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, graph, mcp, serve, token, export,
-    import_, backup, copy, restore, model, reembed, doctor, completion, help_,
+    relate, note, fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, graph, mcp, serve, token,
+    export, import_, backup, copy, restore, model, reembed, doctor, completion, help_,
 )  # fmt: skip
 """In the order of the help."""
 

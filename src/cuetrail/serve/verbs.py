@@ -243,8 +243,10 @@ def _exported(memory: Memory, found: list[Activation], form: str) -> dict[str, A
     """Returns activations with their export in one of the forms EXPORTS, under its name."""
     from cuetrail.recall.render import graph
 
-    export = {"graph": graph.to_graph, "context": graph.to_context, "cypher": graph.to_cypher}[form]
-    return {"result": found, form: export(found, memory.nodes(*graph.ids_of(found)))}
+    if form == "cypher":
+        return {"result": found, form: graph.to_cypher(found, scope=memory.scope)}
+    nodes = memory.nodes(*graph.ids_of(found))
+    return {"result": found, form: graph.to_graph(found, nodes) if form == "graph" else graph.to_context(found, nodes)}
 
 
 def _python_value(name: str, value: Any) -> Any:

@@ -93,10 +93,12 @@ def test_recipes_that_do_not_estimate_it_are_sure_of_what_they_find(large: Memor
     assert (found.answerable, found.confidence) == (False, 0.0)
 
 
-@given(shares, shares, st.none() | shares, st.integers(1, 500), shares)
+@given(
+    st.floats(-10, 10), st.integers(0, 12), shares, st.none() | st.floats(-1, 1), st.booleans(), st.integers(1, 500),
+    st.integers(1, 5),
+)  # fmt: skip
 def test_more_words_in_the_best_hit_never_lower_the_confidence(
-    matched: float, unseen: float, gap: float | None, candidates: int, more: float
+    score: float, matched: int, rest: float, near: float | None, contextual: bool, candidates: int, more: int
 ) -> None:
-    all_of = Evidence(matched=matched, unseen=unseen, gap=gap, candidates=candidates)
-    less = replace(all_of, matched=matched * more)
-    assert 0 <= confidence(less) <= confidence(all_of) <= 1
+    less = Evidence(score, matched, rest, near, contextual, candidates)
+    assert 0 <= confidence(less) <= confidence(replace(less, matched=matched + more)) <= 1

@@ -13,7 +13,7 @@ from cuetrail.model import Edge, Fact, Life, Node, Note, Scope, Tag, TextQuery, 
 from cuetrail.session import Session
 from cuetrail.store.ports import Store
 from cuetrail.store.write import Batch
-from cuetrail.transfer.import_file import ImportReport, import_file
+from cuetrail.transfer.import_file import How, ImportReport, import_file
 from cuetrail.validation.stored_records import find_faulty
 
 ANN, BOB = Scope("acme", "ann"), Scope("acme", "bob", ("ops",), "ops")
@@ -27,7 +27,7 @@ def imported(store: Store, scope: Scope, folder: Path, *lines: dict[str, Any] | 
     raw = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     path.write_text("\n".join(['{"cuetrail": 1}', *raw]) + "\n")
     session = Session("memory", store, scope, Vectors(store, None), None)
-    return import_file(session, path, None, None, 5)
+    return import_file(session, path, None, How(), 5)
 
 
 def nested(depth: int) -> str:

@@ -15,7 +15,7 @@ NOW = 1_760_000_000_000
 # The answer to each question, as the examples state it.
 ANSWERS = {
     "who decides how heavy a tag may be?": "It decided [[Limit the tag weight]]",
-    "what did we decide about connectors in frost?": "Every receiver gets a crimped antenna connector at its next visit. The screwed ones fail in frost, as [[Cold connector]]",
+    "what did we decide about connectors in frost?": "The screwed ones fail in frost, as [[Cold connector]]",
     "who traced the outages to the cold connector?": "Found by [[Ines Okafor|Ines]]",
     "what depends on the pulse interval?": "The second rule depends on [[Choose the pulse interval]]",
 }

@@ -269,12 +269,13 @@ class Coefficients(NamedTuple):
 # Fitted on questions to memories of 12 to 12,000 notes that have the answer, on the same questions to memories from
 # which the answer was taken away, and on absent topics. Nearly all first hits that are right are answered; see
 # docs/benchmarks/quality.md. The score already counts `rest`, too much for this purpose, so its weight is negative.
-WORDS_IN_VECTORS = Coefficients(score=0.43, matched=1.79, rest=-1.98, near=6.01, bias=-3.6)
-IN_CONTEXT = Coefficients(score=0.49, matched=1.44, rest=-2.0, near=6.8, bias=-3.2)
-TEXT_ALONE = Coefficients(score=0.43, matched=2.03, rest=-2.23, near=0.0, bias=-1.2)
-RERANKED = Coefficients(score=0.43, matched=1.66, rest=-1.36, near=0.0, bias=-1.5)
-# With fewer candidates the memory has only a few notes, and no word is rare among them. Up to this much is added.
-FEW_CANDIDATES, FEW_NOTES = 10, 3.5
+WORDS_IN_VECTORS = Coefficients(score=0.43, matched=1.79, rest=-1.98, near=6.01, bias=-4.1)
+IN_CONTEXT = Coefficients(score=0.49, matched=1.44, rest=-2.0, near=6.8, bias=-3.7)
+TEXT_ALONE = Coefficients(score=0.43, matched=2.03, rest=-2.23, near=0.0, bias=-1.7)
+RERANKED = Coefficients(score=0.43, matched=1.66, rest=-1.36, near=0.0, bias=-2.0)
+# With fewer candidates the memory is small: it lacks more words, and none is rare in it. This times the logarithm of
+# how many times fewer they are is added.
+FEW_CANDIDATES, SMALLNESS = 100, 0.75
 # Added if the best hit is of a time that the cue names: the words of that time need not be in its text.
 DATED = 2.0
 
@@ -307,18 +308,18 @@ def confidence(evidence: Evidence) -> float:
     >>> one_word = Evidence(score=1.0, matched=1, rest=1.0, near=0.3, candidates=200)
     >>> whole_cue = Evidence(score=4.0, matched=4, rest=1.0, near=0.5, candidates=200)
     >>> round(confidence(one_word), 2), round(confidence(whole_cue), 2)
-    (0.11, 0.9)
+    (0.07, 0.82)
     """
     with_vectors = IN_CONTEXT if evidence.contextual else WORDS_IN_VECTORS
     by = RERANKED if evidence.reranked else TEXT_ALONE if evidence.near is None else with_vectors
-    few = 1 - min(evidence.candidates, FEW_CANDIDATES) / FEW_CANDIDATES
+    times_fewer = FEW_CANDIDATES / min(max(evidence.candidates, 1), FEW_CANDIDATES)
     total = (
         by.score * evidence.score
         + by.matched * math.log1p(evidence.matched)
         + by.rest * evidence.rest
         + by.near * (evidence.near or 0.0)
         + by.bias
-        + FEW_NOTES * few
+        + SMALLNESS * math.log(times_fewer)
         + DATED * evidence.dated
     )
     return logistic(total)

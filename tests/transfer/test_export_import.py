@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from cuetrail import Memory, Scope
 from cuetrail.errors import CuetrailError, InputError, ReadError
-from cuetrail.transfer.formats import registry
+from cuetrail.transfer.formats import detect_format
 
 NOW = 1_700_000_000_000
 TEAM = Scope(user="me", teams=("crew",), share="crew")
@@ -383,7 +383,7 @@ def test_an_unknown_file_asks_for_its_format(memory: Memory, tmp_path: Path) -> 
         memory.export(tmp_path / "y", format="papyrus")
 
 
-@pytest.mark.parametrize("format_", registry.ALL)
+@pytest.mark.parametrize("format_", detect_format.ALL)
 def test_what_is_not_in_the_format_that_was_named_is_refused_and_nothing_is_taken(
     memory: Memory, tmp_path: Path, format_: str
 ) -> None:

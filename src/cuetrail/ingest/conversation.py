@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cuetrail.errors import InputError
-from cuetrail.extract.own_voice import SILENT_ROLES
+from cuetrail.extract.whose_voice import SILENT_ROLES
 from cuetrail.ingest.readers.chat import Turn, load_values, read_turn, split_turn
 from cuetrail.model import FROM_FILE, ChatReport, Node
 from cuetrail.model.ids import atom_id, source_id

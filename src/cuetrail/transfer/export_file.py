@@ -14,11 +14,11 @@ from cuetrail.model import Scope
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace, vector_kind
-from cuetrail.transfer.formats import registry
+from cuetrail.transfer.formats import detect_format
 from cuetrail.transfer.jsonl import dump_line, header
 
 RECORDS_AT_ONCE = 2_000
-FORMATS = ("cuetrail", *registry.FORMATS)
+FORMATS = ("cuetrail", *detect_format.FORMATS)
 
 
 def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bool) -> int:
@@ -37,8 +37,8 @@ def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bo
 
 
 def _export(store: Store, scope: Scope, path: Path, format: str, vectors: bool) -> int:
-    if format in registry.FORMATS:
-        return registry.dump((record for _, record in store.scan(scope)), path, format)
+    if format in detect_format.FORMATS:
+        return detect_format.dump((record for _, record in store.scan(scope)), path, format)
     if format != "cuetrail":
         raise InputError(f"unknown format {format!r}: use one of {', '.join(FORMATS)}")
     if str(path) == "-":

@@ -26,9 +26,9 @@ from cuetrail.store.shared.copy import announce
 from cuetrail.store.shared.fact_validity import value_of
 from cuetrail.store.vector_space import VectorSpace, vector_kind
 from cuetrail.store.write import Batch, Progress, Stated
-from cuetrail.transfer.formats import registry
+from cuetrail.transfer.formats import detect_format
 from cuetrail.transfer.formats.basic_memory import files_below
-from cuetrail.transfer.formats.registry import recognise
+from cuetrail.transfer.formats.detect_format import recognise
 from cuetrail.transfer.formats.unpack import HEAD_BYTES, is_zip, unpacked, unzipped
 from cuetrail.transfer.jsonl import (
     ExportLine,
@@ -196,7 +196,7 @@ def _import(target: Target, path: Path, format: str | None, given: Path) -> Impo
 
 
 def _read(target: Target, path: Path, format: str, given: Path) -> ImportReport:
-    if format in registry.INGESTED:
+    if format in detect_format.INGESTED:
         return _ingest(target, path, format, given)
     if path.is_dir() and format != "basic-memory":
         # A folder or archive that holds one file.
@@ -212,7 +212,7 @@ def _read(target: Target, path: Path, format: str, given: Path) -> ImportReport:
             report = _import_own(target, plain, errors)
         else:
             skipped = Counter[str]()
-            records = _completed(target, registry.load(plain, format, errors, skipped))
+            records = _completed(target, detect_format.load(plain, format, errors, skipped))
             lines = (ExportLine(0, None, record) for record in records)
             report = replace(_import_lines(target, lines, str(plain), errors), skipped=dict(skipped))
         # Errors name the file that was given, not the unpacked copy.

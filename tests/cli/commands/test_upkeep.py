@@ -17,7 +17,7 @@ from cuetrail import config
 from cuetrail.cli.commands import transfer
 from cuetrail.errors import InputError
 from cuetrail.transfer import export_file
-from cuetrail.transfer.formats import registry
+from cuetrail.transfer.formats import detect_format
 from tests.transfer import samples
 from tests.transfer.samples import write_zip
 
@@ -56,7 +56,7 @@ def test_every_format_is_written_and_read_again(run: Run, ask: Ask, tmp_path: Pa
 
 def test_the_command_line_offers_the_formats_of_the_library() -> None:
     assert set(transfer.FORMATS) == set(export_file.FORMATS)
-    assert set(transfer.IMPORTS) == set(registry.ALL)
+    assert set(transfer.IMPORTS) == set(detect_format.ALL)
 
 
 @pytest.mark.parametrize("wrong", [["-", "--format", "basic-memory"], ["x", "--vectors", "--format", "mem0"]])

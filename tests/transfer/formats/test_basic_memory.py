@@ -13,7 +13,7 @@ from cuetrail.model import Edge, Fact, FileError, Node, Tag
 from cuetrail.store.read import Record
 from cuetrail.text.normalise import clean
 from cuetrail.transfer.formats import basic_memory, mcp_memory
-from cuetrail.transfer.formats.registry import load, recognise
+from cuetrail.transfer.formats.detect_format import load, recognise
 
 COFFEE = """---
 title: Coffee Brewing

@@ -88,7 +88,7 @@ def import_(ctx: click.Context, run: Run, path: str, format: str | None, dry_run
     texts stay forgotten. The exit code is 1 if some records could not be imported. The formats are in docs/import.md.
     """
     from cuetrail.cli.commands.write import STOPPED
-    from cuetrail.transfer.formats.registry import INGESTED
+    from cuetrail.transfer.formats.detect_format import INGESTED
     from cuetrail.transfer.import_file import format_of
 
     with interruptible(f"stopped: {STOPPED}"), _local_file(path) as file:

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cuetrail.formulas import DAY, logistic
+from cuetrail.formulas import logistic
 from cuetrail.model import Hit, Node
-from cuetrail.model.records import TITLE
 from cuetrail.model.searched_fields import embedded_text
 from cuetrail.recall.anchor.hybrid_search import TrailAnchors, is_title, redundant_titles
 from cuetrail.recall.score.confidence import confidence_in
+from cuetrail.recall.score.note_groups import DEPTH, group_by_note
 from cuetrail.recall.score.ranker import load_ranker
-from cuetrail.recall.score.signals import RankInput, Signals, read_signals, signals_of, speaker_of
+from cuetrail.recall.score.repeated_hits import find_repeated_hits
+from cuetrail.recall.score.signals import RankInput, Signals, read_signals, signals_of
 from cuetrail.recall.spread.trail import SECOND_HOP, TrailCandidates
 from cuetrail.recall.stage_types import Anchor, Anchored, Reached, RecallContext, Scored
-from cuetrail.recall.trail_constants import Trail, is_bare, is_in_note
+from cuetrail.recall.trail_constants import Trail, is_bare
 from cuetrail.text.names import fold_padded
 
 ASSOCIATIVE = ("walk", *SECOND_HOP)
@@ -29,13 +30,8 @@ LEADING = ("named", *ASSOCIATIVE)
 """Signals that make a node eligible by themselves, and that titles pass on to their best passage."""
 BELOW_TITLE = "title"
 """The kind of a hop from a title to a passage below it."""
-# Texts with fewer words repeat another only if both are equal: their words occur in others by chance.
-SHORT = 5
 # A hit that repeats a better one gets this share of the lowest score among the hits that repeat nothing.
 REPEATED_HIT_FACTOR = 0.25
-
-# Passages are folded under the best one of their note if they are among the first `DEPTH * limit`.
-DEPTH = 3
 
 
 def rank_by_signals(context: RecallContext, anchored: Anchored, reached: Reached, *, how: Trail) -> Scored:
@@ -244,61 +240,3 @@ def _hop(start: str, end: str, energy: float, via: str) -> dict[str, Any]:
         "src": start, "dst": end, "energy": energy, "edge": "", "kind": via, "weight": None, "tags": [],
         "outgoing": True,
     }  # fmt: skip
-
-
-# --- groups and repeated hits
-
-
-def group_by_note(ranked: Sequence[Node], limit: int) -> list[list[Node]]:
-    """Returns the ranked nodes in at most `limit` groups, by rank: the passages of one note or conversation form a
-    group, any other node is a group of its own. Only the first `DEPTH * limit` nodes join a group that exists.
-
-    >>> nodes = [Node(id_, source=id_[0], props={"title": "T"}) for id_ in ("a1", "b1", "a2")] + [Node("c")]
-    >>> [[node.id for node in group] for group in group_by_note(nodes, 2)]
-    [['a1', 'a2'], ['b1']]
-    """
-    groups: dict[object, list[Node]] = {}
-    for rank, node in enumerate(ranked):
-        key = (node.owner, node.team, node.source) if _is_passage(node) else node.id
-        if key in groups and rank < DEPTH * limit:
-            groups[key].append(node)
-        elif key not in groups and len(groups) < limit:
-            groups[key] = [node]
-    return list(groups.values())
-
-
-def _is_passage(node: Node) -> bool:
-    """True for a passage of a note and for a turn of a conversation."""
-    return node.source is not None and (is_in_note(node) or TITLE in node.props or bool(speaker_of(node)))
-
-
-def find_repeated_hits(ranked: Iterable[Node], limit: int) -> dict[str, str]:
-    """Returns the ids of nodes that repeat a better-ranked node, each with the id of the better one.
-
-    A node repeats another if all its words occur there; with fewer than SHORT words only if the texts are equal.
-
-    Stops after `limit` nodes that repeat nothing. Nodes with a name or title never count as repetitions, because two
-    villages may be described alike; nor do texts of another day outside notes, because things happen again.
-
-    >>> texts = "The mast fell in the storm of May.", "in May the mast fell", "The mast fell in June.", "The mast."
-    >>> find_repeated_hits([Node(id_, text=text) for id_, text in zip("abcd", texts)], 4)
-    {'b': 'a'}
-    """
-    kept: list[tuple[Node, str, frozenset[str]]] = []
-    found: dict[str, str] = {}
-    for node in ranked:
-        if len(kept) >= limit:
-            break
-        text = fold_padded(node.text)
-        words = frozenset(text.split())
-        better = None
-        if node.name is None and words and not (node.source is None and "title" in node.props):
-            alike = (
-                other for other, theirs, all_of in kept if (words <= all_of if len(words) >= SHORT else text == theirs)
-            )
-            better = next((other for other in alike if is_in_note(node) or abs(other.at - node.at) < DAY), None)
-        if better is None:
-            kept.append((node, text, words))
-        else:
-            found[node.id] = better.id
-    return found

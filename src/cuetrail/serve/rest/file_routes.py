@@ -93,7 +93,7 @@ def _import_file(data: bytes, arguments: dict[str, Any], memory: Memory, **optio
         path = Path(folder) / "import.jsonl"
         path.write_bytes(data)
         # Imported here: a server answers its first request without the readers of files.
-        from cuetrail.transfer.formats.registry import INGESTED, recognise
+        from cuetrail.transfer.formats.detect_format import INGESTED, recognise
 
         try:
             if (found := recognise(path, arguments.get("format"))) in INGESTED:

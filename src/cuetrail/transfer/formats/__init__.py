@@ -1,7 +1,7 @@
 """Importers and exporters for the formats of other systems.
 
-To add a system, write a module with `FORMAT`, `load` and `dump`, list it in `registry._SYSTEMS`, and add a rule to
-`registry.detect`.
+To add a system, write a module with `FORMAT`, `load` and `dump`, list it in `detect_format._SYSTEMS`, and add a rule to
+`detect_format.detect`.
 
 - `load` yields all nodes before all edges. Ids are made from content, so importing a file twice changes nothing.
 - A node with `props["placeholder"]` was only named in the file. It must not replace an existing node.

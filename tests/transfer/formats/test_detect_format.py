@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuetrail.errors import CuetrailError, InputError, ReadError
-from cuetrail.transfer.formats import registry
-from cuetrail.transfer.formats.registry import detect, recognise
+from cuetrail.transfer.formats import detect_format
+from cuetrail.transfer.formats.detect_format import detect, recognise
 
 ENTITY = {"type": "entity", "name": "Ada", "entityType": "person", "observations": ['writes "mapping": {}']}
 MEMORY = {"id": "1", "memory": "Likes tea", "metadata": None}
@@ -87,13 +87,13 @@ def test_a_path_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:
         detect(tmp_path / "nothing")
 
 
-@pytest.mark.parametrize("format", registry.FORMATS)
+@pytest.mark.parametrize("format", detect_format.FORMATS)
 def test_load_and_dump_reach_every_format(tmp_path: Path, format: str) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text(json.dumps(ENTITY))
-    registry.dump(registry.load(source, "mcp-memory"), tmp_path / "out", format)
+    detect_format.dump(detect_format.load(source, "mcp-memory"), tmp_path / "out", format)
     assert detect(tmp_path / "out") == format
-    assert list(registry.load(tmp_path / "out", format))
+    assert list(detect_format.load(tmp_path / "out", format))
 
 
 @pytest.mark.parametrize(
@@ -101,20 +101,20 @@ def test_load_and_dump_reach_every_format(tmp_path: Path, format: str) -> None:
 )
 def test_formats_read_elsewhere_name_the_road(tmp_path: Path, format: str, road: str) -> None:
     with pytest.raises(InputError, match=f"cuetrail {road}"):
-        registry.load(tmp_path, format)
+        detect_format.load(tmp_path, format)
 
 
 def test_an_unknown_format_names_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="mcp-memory, mem0, basic-memory"):
-        registry.load(tmp_path, "zep")
+        detect_format.load(tmp_path, "zep")
     with pytest.raises(InputError, match="mcp-memory, mem0, basic-memory"):
-        registry.dump([], tmp_path, "obsidian")
+        detect_format.dump([], tmp_path, "obsidian")
 
 
 def test_a_place_that_cannot_be_written_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match="Choose another path"):
-        registry.dump([], tmp_path / "file" / "memory.jsonl", "mcp-memory")
+        detect_format.dump([], tmp_path / "file" / "memory.jsonl", "mcp-memory")
 
 
 @given(st.binary(max_size=300))
@@ -149,12 +149,12 @@ def garbage(tmp_path: Path) -> Path:
 def take(path: Path, format: str) -> None:
     """Go as far as an import does before it writes."""
     told = recognise(path, format)
-    if told in registry.FORMATS:
-        list(registry.load(path, told))
+    if told in detect_format.FORMATS:
+        list(detect_format.load(path, told))
 
 
 @pytest.mark.parametrize("name", [*GARBAGE, "nothing", "."])
-@pytest.mark.parametrize("format", [name for name in registry.ALL if name != "cuetrail"])
+@pytest.mark.parametrize("format", [name for name in detect_format.ALL if name != "cuetrail"])
 def test_what_is_not_in_the_format_that_was_named_is_refused(garbage: Path, format: str, name: str) -> None:
     with pytest.raises(CuetrailError, match=r"is not in the format|is a folder|neither JSON nor JSONL"):
         take(garbage / name, format)
@@ -173,7 +173,7 @@ def test_a_file_in_another_format_says_in_which(tmp_path: Path, content: Any, fo
 def test_what_cannot_be_told_names_every_format(garbage: Path) -> None:
     with pytest.raises(InputError) as refused:
         recognise(garbage / "text.txt")
-    assert all(name in str(refused.value) for name in registry.ALL)
+    assert all(name in str(refused.value) for name in detect_format.ALL)
     assert "cuetrail ingest" in str(refused.value)
 
 

@@ -8,7 +8,7 @@ if ! .venv-docs/bin/python -c '' 2>/dev/null || ! cmp -s requirements-docs.lock 
     python="$(scripts/find_python.sh)"
     echo "Setting up .venv-docs with $("$python" --version): once."
     "$python" -m venv --clear .venv-docs
-    .venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+    .venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
         --requirement requirements-docs.lock
     cp requirements-docs.lock "$installed"
 fi

@@ -9,7 +9,8 @@ if ! .venv/bin/python -c '' 2>/dev/null || ! cmp -s requirements.lock "$installe
     echo "Setting up .venv with $("$python" --version): about a minute, once."
     # --clear: packages of an older lock must not hide a missing dependency.
     "$python" -m venv --clear .venv
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+    # --no-deps: the lock is complete. Given a dependency with an extra, such as sqlalchemy[asyncio], some pips look past the lock for a newer one.
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --requirement requirements.lock
     cp requirements.lock "$installed"
 fi
 # The build backend is in the lock, so building needs no download.

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import xxhash
 
@@ -129,13 +128,13 @@ def ingest_path(session: Session, path: Path, options: Options, progress: Progre
         except ReadError as error:
             errors.append(FileError(source, str(error)))
         if pending.size >= NODES_PER_WRITE:
-            report = _sum(report, _flush(session, pending, options))
+            report += _flush(session, pending, options)
             pending = PendingWrite()
         if progress:
             progress("reading", number, len(found.files))
     pending.removed += missing.remaining()
     pending.absorbed = root.absorbed
-    report = _sum(report, _flush(session, pending, options))
+    report += _flush(session, pending, options)
     total = len(found.files) + len(found.errors)
     return replace(report, files=total, unchanged_files=unchanged, errors=tuple(errors))
 
@@ -230,10 +229,10 @@ def ingest_copies(
         except ReadError as error:
             errors.append(FileError(source, str(error)))
         if pending.size >= NODES_PER_WRITE:
-            report, pending = _sum(report, _flush(session, pending, options, dry_run)), PendingWrite()
+            report, pending = report + _flush(session, pending, options, dry_run), PendingWrite()
         if progress:
             progress("reading", number, len(found.files))
-    report = _sum(report, _flush(session, pending, options, dry_run))
+    report += _flush(session, pending, options, dry_run)
     return replace(report, files=len(found.files) + len(found.errors), errors=tuple(errors))
 
 
@@ -297,10 +296,3 @@ def _flush(session: Session, pending: PendingWrite, options: Options, dry_run: b
         read=pending.read,
         skipped=pending.skipped,
     )
-
-
-def _sum(a: IngestReport, b: IngestReport) -> IngestReport:
-    counted = ("removed_files", "added", "kept", "removed", "merged", "forgotten", "cut", "left_out", "edges")
-    sums: dict[str, Any] = {name: getattr(a, name) + getattr(b, name) for name in counted}
-    read, skipped = Counter(a.read) + Counter(b.read), Counter(a.skipped) + Counter(b.skipped)
-    return replace(a, **sums, read=dict(read), skipped=dict(skipped))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,14 @@ class IngestReport:
     notices: tuple[str, ...] = ()
     read: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: IngestReport) -> IngestReport:
+        return IngestReport(*(_added(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)))
+
+
+def _added(mine: Any, other: Any) -> Any:
+    # A plain dict: `asdict` cannot copy a Counter.
+    return dict(Counter(mine) + Counter(other)) if isinstance(mine, Mapping) else mine + other
 
 
 @dataclass(frozen=True, slots=True)

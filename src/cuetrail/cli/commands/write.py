@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -237,20 +236,13 @@ def ingest_all(
                     report = memory.ingest(
                         path, max_bytes=max_bytes, follow_links=follow_links, progress=step, **options
                     )
-                total = _add_reports(total, report)
+                total += report
             except (InputError, ReadError) as error:
                 refused.append((path, error))
     if len(refused) == len(paths):
         raise refused[0][1]
-    return _add_reports(
-        total, IngestReport(files=len(refused), errors=tuple(FileError(path, str(error)) for path, error in refused))
-    )
-
-
-def _add_reports(a: IngestReport, b: IngestReport) -> IngestReport:
-    names = [field.name for field in fields(a) if field.name not in ("read", "skipped")]
-    read, skipped = Counter(a.read) + Counter(b.read), Counter(a.skipped) + Counter(b.skipped)
-    return replace(a, **{name: getattr(a, name) + getattr(b, name) for name in names}, read=read, skipped=skipped)
+    errors = tuple(FileError(path, str(error)) for path, error in refused)
+    return total + IngestReport(files=len(refused), errors=errors)
 
 
 def print_report(run: Run, report: IngestReport) -> None:

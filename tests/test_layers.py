@@ -24,7 +24,7 @@ FLAT: dict[str, set[str]] = {
     "formulas": set(),
     "http_post": set(),
     "recipes": {"recall"},
-    "session": {"config", "embed", "extract", "model", "rerank", "store"},
+    "session": {"config", "embed", "extract", "formulas", "model", "rerank", "savings", "store"},
 }
 MOST_FLAT_MODULES = 12
 MOST_MODULES_IN_A_FOLDER = 16

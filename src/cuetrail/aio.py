@@ -189,6 +189,7 @@ class AsyncMemory:
     refresh = _in_thread(Memory.refresh)
     relate = _in_thread(Memory.relate)
     retract = _in_thread(Memory.retract)
+    savings = _in_thread(Memory.savings)
     scoped = _in_thread(Memory.scoped)
     stats = _in_thread(Memory.stats)
     tag_walk = _in_thread(Memory.tag_walk)

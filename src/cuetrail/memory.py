@@ -56,6 +56,7 @@ from cuetrail.model import (
     Rank,
     Recollection,
     Retention,
+    Savings,
     Scope,
     Stats,
     Version,
@@ -71,7 +72,8 @@ from cuetrail.recall.spread.traversal_pagerank import Traversal
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.rerank import Reranker, reranker_of
 from cuetrail.rerank.time_budget import RERANK_MS
-from cuetrail.session import Session
+from cuetrail.savings.counter import AnswerCounter
+from cuetrail.session import Session, home_of
 from cuetrail.store.ports import Store
 from cuetrail.store.read import LABEL_KINDS, LabelKind, Labelled, edges_by_id
 from cuetrail.store.write import Batch, Progress, Written
@@ -129,6 +131,9 @@ class Memory:
         self._api_key = api_key
         self._narratives: NarrativeCache = NarrativeCache()
         self.store: Store = engines.open_store(str(address))
+        home, writable = partial(home_of, self.address), not engines.is_copied(str(address))
+        self._answers = AnswerCounter(self.store, home, writable=writable)
+        self._counts_answers = True
         try:
             held = self.store.vector_spaces().held
             self._vectors = Vectors(self.store, self._open_embedder(embedder, held.model if held else None))
@@ -150,6 +155,7 @@ class Memory:
 
     def close(self) -> None:
         """Release files and connections. What verbs have written is on disk already."""
+        self._answers.close()
         self.store.close()
 
     @checked
@@ -163,8 +169,9 @@ class Memory:
     def session(self) -> Session:
         """The address, engine, scope and models of this memory, as the functions behind the verbs take them."""
         return Session(
-            self.address, self.store, self.scope, self._vectors, self._extractor, self._reranker, self._rerank_ms
-        )
+            self.address, self.store, self.scope, self._vectors, self._extractor, self._reranker, self._rerank_ms,
+            self._answers if self._counts_answers else None,
+        )  # fmt: skip
 
     def _open_embedder(self, given: Embedder | str | None, held: str | None = None) -> Embedder | None:
         return open_embedder(given, api_key=self._api_key, held=held) if isinstance(given, str) else given
@@ -657,6 +664,16 @@ class Memory:
         found = self.store.stats(self.scope)
         return replace(found, narratives=self._narratives.counts(self.scope), reranker=reranker)
 
+    @checked
+    def savings(self, *, since: When | None = None) -> Savings:
+        """Return, by day, how many tokens this user's answers from recall, explore and brief had, and how many the
+        notes that they were made from have as a whole.
+
+        Days are in UTC. The counts are kept on this machine, beside the memory. Not counted is what a person reads on
+        the terminal or on the page, and what is read with `record_access=False`.
+        """
+        return self._answers.savings(self.scope, ms_of(since))
+
     # --- upkeep (dream/, mirror/, transfer/, embed/, store/)
 
     @checked
@@ -755,6 +772,13 @@ class Memory:
     def refresh(self, progress: Progress | None = None) -> None:
         """Bring the indexes up to date now instead of at the next recall."""
         self.store.refresh(progress)
+
+
+def read_by_a_person(memory: Memory) -> Memory:
+    """Return the same memory; its answers are not counted in `savings`, because no program gets them."""
+    other = copy_of(memory)
+    other._counts_answers = False
+    return other
 
 
 @checked

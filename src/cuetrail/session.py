@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cuetrail.config import on_server, server_home, without_login
+from cuetrail.formulas import estimated_tokens
 from cuetrail.rerank.time_budget import RERANK_MS
 
 if TYPE_CHECKING:
     from cuetrail.embed.vectors import Vectors
     from cuetrail.extract.facts import FactReader
-    from cuetrail.model import Scope
+    from cuetrail.model import Node, Scope
     from cuetrail.rerank.reranker import Reranker
+    from cuetrail.savings.counter import AnswerCounter
     from cuetrail.store.ports import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """An opened memory for one scope: its address, engine, scope and vectors, and the function that reads facts from
-    texts (`extractor`; None if no facts are read). `reranker` has `rerank_ms` milliseconds in each recall.
+    texts (`extractor`; None if no facts are read). `reranker` has `rerank_ms` milliseconds in each recall. `answers`
+    counts what is handed out; None if nothing counts.
     """
 
     address: str
@@ -30,16 +34,27 @@ class Session:
     extractor: FactReader | None
     reranker: Reranker | None = None
     rerank_ms: int = RERANK_MS
+    answers: AnswerCounter | None = None
 
     @property
     def home(self) -> Path:
         """The memory's directory; for a memory on a server, a local folder for its settings, made if missing."""
-        if not on_server(self.address):
-            return Path(self.address).expanduser().resolve()
-        home = server_home(without_login(self.address))
-        home.mkdir(parents=True, exist_ok=True)
-        return home
+        return home_of(self.address)
+
+    def count_answer(self, text: str, nodes: Collection[Node], now: int) -> None:
+        """Counts an answer with this text, made from these nodes."""
+        if self.answers is not None:
+            self.answers.count(self.scope, estimated_tokens(text), nodes, now)
 
     def with_notice(self, notices: tuple[str, ...]) -> tuple[str, ...]:
         """Returns the notices, followed by the one on missing vectors if the embedder failed."""
         return (*notices, self.vectors.notice) if self.vectors.notice else notices
+
+
+def home_of(address: str) -> Path:
+    """Returns the directory of a memory; for one on a server, a local folder for its settings, made if missing."""
+    if not on_server(address):
+        return Path(address).expanduser().resolve()
+    home = server_home(without_login(address))
+    home.mkdir(parents=True, exist_ok=True)
+    return home

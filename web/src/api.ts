@@ -243,7 +243,8 @@ async function post<T>(path: string, given: object, signal?: AbortSignal): Promi
 async function send(path: string, given: object, accept: string, signal?: AbortSignal): Promise<Response> {
   const token = keptToken();
   const bytes = given instanceof Blob;
-  const headers: Record<string, string> = { "Content-Type": bytes ? "application/octet-stream" : "application/json", Accept: accept };
+  // The last one says that a person reads the answer: it is not counted as handed to an agent.
+  const headers: Record<string, string> = { "Content-Type": bytes ? "application/octet-stream" : "application/json", Accept: accept, "X-Cuetrail-Page": "1" };
   if (token) headers["Authorization"] = `Bearer ${token}`;
   let response: Response;
   try {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from cuetrail.cli.command import RootGroup, group
 from cuetrail.cli.commands.activate import activate
 from cuetrail.cli.commands.bench import bench
-from cuetrail.cli.commands.browse import get, labels, stats, timeline
+from cuetrail.cli.commands.browse import get, labels, savings, stats, timeline
 from cuetrail.cli.commands.dream import dream, dreams
 from cuetrail.cli.commands.explore import brief, explore, traverse
 from cuetrail.cli.commands.facts import fact, narrate
@@ -26,8 +26,8 @@ from cuetrail.cli.commands.write import add, chat, edit, ingest
 
 VERBS = (
     setup, add, ingest, recall, chat, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink,
-    relate, note, fact, narrate, quarantine, forget, dream, dreams, mirror, stats, bench, graph, mcp, serve, token,
-    export, import_, backup, copy, restore, model, reembed, doctor, completion, help_,
+    relate, note, fact, narrate, quarantine, forget, dream, dreams, mirror, stats, savings, bench, graph, mcp, serve,
+    token, export, import_, backup, copy, restore, model, reembed, doctor, completion, help_,
 )  # fmt: skip
 """In the order of the help."""
 

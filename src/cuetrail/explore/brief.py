@@ -68,6 +68,8 @@ def brief(session: Session, budget: Budget, count_tokens: Measure | None, record
     found = make_brief(session.store, session.scope, now, size, measure)
     if record_access and found.ids:
         session.store.touch(session.scope, list(found.ids), now)
+    if record_access:
+        session.count_answer(found.text, session.store.get(session.scope, found.ids).values(), now)
     return found
 
 

@@ -28,6 +28,7 @@ from cuetrail.explore.context import MOST_QUERIES, Expander, ExploreContext, Que
 from cuetrail.explore.score import Evidence, EvidenceScore, rank_matches, score_evidence
 from cuetrail.model import Edge, Node, Note, Where, node_dict
 from cuetrail.model.records import SEMANTIC_KINDS, SEMANTIC_ROLES
+from cuetrail.model.searched_fields import embedded_text
 from cuetrail.store.graph import EdgeFilter, Step, StepQuery
 from cuetrail.store.search import RelationQuery
 from cuetrail.store.vector_space import QueryVector, VectorKind, VectorSpace
@@ -440,8 +441,9 @@ def explore(
     )  # fmt: skip
     found = run_exploration(context)
     if record_access and found.items:
-        shown = [item.node.id for item in found.items if item.detail == "full"]
-        session.store.touch(session.scope, list(dict.fromkeys(shown)), now)
+        shown = list({item.node.id: item.node for item in found.items if item.detail == "full"}.values())
+        session.store.touch(session.scope, [node.id for node in shown], now)
+        session.count_answer("\n".join(map(embedded_text, shown)), shown, now)
     notices = [notice for notice in (failure, embedding.failure, session.vectors.notice) if notice]
     return replace(found, meta={**_request(context), "explain": explain, "notices": notices})
 

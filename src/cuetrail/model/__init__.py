@@ -46,6 +46,8 @@ from cuetrail.model.reports import FileError as FileError
 from cuetrail.model.reports import Finding as Finding
 from cuetrail.model.reports import IngestReport as IngestReport
 from cuetrail.model.reports import PassReport as PassReport
+from cuetrail.model.reports import Saved as Saved
+from cuetrail.model.reports import Savings as Savings
 from cuetrail.model.reports import Stats as Stats
 from cuetrail.model.results import Activation as Activation
 from cuetrail.model.results import ActivationEnd as ActivationEnd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 
@@ -126,6 +126,51 @@ class Stats:
     schema: int
     narratives: Mapping[str, int] = field(default_factory=dict)
     reranker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The answers of one day (in UTC): how many, their tokens, the notes that they were made from, and the tokens that
+    these have as a whole. A note that two answers show counts twice.
+    """
+
+    day: str
+    answers: int
+    tokens: int
+    notes: int
+    whole: int
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """The answers handed out to programs, by day, the oldest first. The other fields are their sums."""
+
+    days: tuple[Saved, ...] = ()
+
+    @property
+    def answers(self) -> int:
+        """Returns the number of answers."""
+        return sum(day.answers for day in self.days)
+
+    @property
+    def tokens(self) -> int:
+        """Returns the tokens of the answers, estimated."""
+        return sum(day.tokens for day in self.days)
+
+    @property
+    def notes(self) -> int:
+        """Returns the number of notes that the answers were made from."""
+        return sum(day.notes for day in self.days)
+
+    @property
+    def whole(self) -> int:
+        """Returns the tokens that these notes have as a whole, estimated."""
+        return sum(day.whole for day in self.days)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain data for JSON."""
+        sums = {name: getattr(self, name) for name in ("answers", "tokens", "notes", "whole")}
+        return {**sums, "days": [asdict(day) for day in self.days]}
 
 
 MENDED, REPAIR = "mended", "run `cuetrail doctor --repair`"

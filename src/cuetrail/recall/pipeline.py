@@ -60,6 +60,8 @@ def recall(
         facts += [one.fact.id for one in shown.facts]
         nodes = [one.node.id for hit in hits for one in (hit, *hit.more)] + [one.fact.subject for one in shown.facts]
         store.touch(scope, list(dict.fromkeys(nodes)), now, facts)
+    if record_access:
+        session.count_answer(text, [one.node for hit in hits for one in (hit, *hit.more)] if answerable else (), now)
     return Recollection(
         raw, text, shown.anchors, shown.walkers, facts=shown.facts, answerable=answerable, looked_for=query_terms(cue),
         notices=(*cue.notices, *anchored.notices, *filter(None, [session.vectors.notice, late, cut])),

@@ -53,7 +53,7 @@ class Effect:
 _EFFECTS: tuple[tuple[str, Effect], ...] = (
     (
         ("activate bench brief doomed dreams edge explore fact_history fact_ids facts get has_traces history ids "
-        "labels narrate neighbours nodes prewarm recall stats tag_walk timeline traverse"), Effect(),
+        "labels narrate neighbours nodes prewarm recall savings stats tag_walk timeline traverse"), Effect(),
     ),
     ("mirrors", Effect(paths=True)),
     ("add add_many chat confirm declare dream edit fact link quarantine refresh relate retract", Effect(writes=True)),

@@ -248,6 +248,9 @@ class Reads(Protocol):
         With `everywhere`, the nodes of all the user's partitions, by id, under the ids they have in this scope.
         """
 
+    def source_tokens(self, scope: Scope, /, sources: Sequence[str]) -> dict[str, int]:
+        """Returns the estimated tokens of all visible texts of each source, by source. Unknown sources are absent."""
+
     def simhash_bands(self, scope: Scope, /, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:
         """Returns, for each of these bands (one of the three parts of a SimHash), the nodes of the own partition that
         have it, as (id, SimHash); at most `limit` per band. Bands without nodes are absent.

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from click.testing import Result
+
+from cuetrail.cli.commands.browse import _lines
+from cuetrail.model import Saved, Savings
 
 Run = Callable[..., Result]
 Ask = Callable[..., Any]
@@ -55,3 +59,29 @@ def test_automatic_tags_are_shown_apart_from_those_that_people_gave(run: Run, as
     lines = run("get", "a").stdout.splitlines()
     assert [line for line in lines if line.startswith("tags")] == ["tags       #radio"]
     assert next(line for line in lines if line.startswith("automatic")).count("#") == len(automatic)
+
+
+def test_savings_say_what_agents_were_handed_and_what_whole_notes_would_have_been(
+    run: Run, ask: Ask, vault: Path
+) -> None:
+    run("ingest", vault)
+    assert run("savings").stdout.startswith("no answers yet")
+    run("recall", "frost")
+    run("recall", "frost", "--no-touch")
+    found = ask("savings", "--since", "yesterday")
+    assert (found["answers"], found["notes"], len(found["days"])) == (1, 2, 1)
+    assert run("savings").stdout == (
+        f"1 answer, {found['tokens']} tokens; reading their 2 notes whole would have been {found['whole']} tokens\n"
+    )
+
+
+def test_savings_of_many_days_are_listed_by_day_or_by_month() -> None:
+    days = [Saved(f"2026-01-{day:02}", 1, 10, 2, 100) for day in range(1, 32)]
+    few = _lines(Savings(tuple(days[:2])))
+    assert few[0] == "2 answers, 20 tokens; reading their 4 notes whole would have been 200 tokens"
+    assert [line.split() for line in few[3:]] == [[day.day, "1", "10", "2", "100"] for day in days[:2]]
+    many = _lines(Savings((*days, Saved("2026-02-01", 1, 10, 2, 1000))))
+    assert [line.split() for line in many[3:]] == [
+        ["2026-01", "31", "310", "62", "3,100"],
+        ["2026-02", "1", "10", "2", "1,000"],
+    ]

@@ -79,6 +79,14 @@ def test_a_service_remembers_recalls_relates_and_forgets(client: TestClient) -> 
     assert client.post("/v1/recall", json={"cue": "antenna"}).json()["answerable"] is False
 
 
+def test_what_a_program_is_handed_is_counted_and_what_the_page_shows_is_not(client: TestClient) -> None:
+    client.post("/v1/add", json={"text": "The antenna stands on the lee side."})
+    for headers in ({}, {"X-Cuetrail-Page": "1"}):
+        assert client.post("/v1/recall", json={"cue": "antenna"}, headers=headers).json()["answerable"]
+    found = client.post("/v1/savings", json={"since": "yesterday"}).json()
+    assert (found["answers"], found["notes"], len(found["days"])) == (1, 1, 1)
+
+
 def test_every_verb_that_takes_no_path_is_there_and_described(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     mem0 = {alias.paths[0] for alias in ENDPOINTS}

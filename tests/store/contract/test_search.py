@@ -322,6 +322,21 @@ def test_chats_of_a_file_count_as_the_file(store: Store) -> None:
     assert {node.id for node in store.atoms_of(ME, ["chat.json"])["chat.json"]} == {"a", "b", "c"}
 
 
+def test_the_tokens_of_whole_sources_are_those_that_the_scope_sees(store: Store) -> None:
+    long = "x" * 5_000  # longer than the index of a server takes
+    texts = {
+        "a": ("a.md", "eight by"),
+        "b": ("a.md", "日本"),
+        "c": ("a.md#1", "other"),
+        "d": (long, "four"),
+        "e": (None, "e"),
+    }
+    store.write(ME, Batch(nodes=[Node(id_, text=text, source=path) for id_, (path, text) in texts.items()]))
+    sources = ["a.md", long, long[:-1] + "y", "none.md", "\ud800"]
+    assert store.source_tokens(ME, sources) == {"a.md": 4, long: 1}
+    assert store.source_tokens(Scope(user="eve"), sources) == {}
+
+
 def test_stats_count_what_is_there(store: Store) -> None:
     with_vectors(store)
     batch = whole_batch()

@@ -1,4 +1,6 @@
-"""`cuetrail get`, `timeline`, `labels`, `stats`: look through a memory without a question."""
+"""`cuetrail get`, `timeline`, `labels`, `stats`, `savings`: look through a memory, and at its counts, without a
+question.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cuetrail.cli.command import Run, verb
-from cuetrail.cli.options import choice, find_node, node_filters, number
-from cuetrail.cli.output import count_of, hashtags, node_title, short_id, shown_bucket, utc_time
-from cuetrail.model import Edge, Fact, Neighbour, Node, Stats, Version, node_dict
+from cuetrail.cli.options import choice, find_node, node_filters, number, start_time
+from cuetrail.cli.output import count_of, hashtags, node_title, short_id, shown_bucket, table, utc_time
+from cuetrail.model import Edge, Fact, Neighbour, Node, Savings, Stats, Version, node_dict
 from cuetrail.store.read import LABEL_KINDS
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
 
 LINKS_SHOWN = 10
+# The savings of more days than this are added up by month.
+MOST_DAYS = 31
 
 
 @verb("cuetrail get 'Cold connector'", "cuetrail get A0 --history --json")
@@ -195,3 +199,39 @@ def _holdings(kinds: Mapping[str, int]) -> str:
     parts = [count_of(kinds[kind], *names[kind]) for kind in _KINDS if kinds.get(kind)]
     others = sum(number for kind, number in kinds.items() if kind not in _KINDS)
     return ", ".join([*parts, *([count_of(others, "other")] if others else [])]) or "nothing yet"
+
+
+@verb("cuetrail savings", "cuetrail savings --since '30 days ago'", "cuetrail savings --json")
+@click.option("--since", metavar="WHEN", callback=start_time, help="Only answers from this day on: a date, or words.")
+def savings(run: Run, since: int | None) -> None:
+    """Show how many tokens agents were spared.
+
+    Counts what recall, explore and brief handed to programs, per day (UTC): how many answers, their tokens, and the
+    tokens of the notes they were made from, had an agent read those whole. What you read on the terminal or the page
+    does not count. The counts stay on this machine, beside the memory.
+    """
+    with run.open() as memory:
+        found = memory.savings(since=since)
+    run.result(found.to_dict(), "\n".join(_lines(found)))
+
+
+def _lines(found: Savings) -> list[str]:
+    if not found.answers:
+        return ["no answers yet: they count when a program asks, such as an agent over MCP or a pipe"]
+    notes = f"their {count_of(found.notes, 'note')}" if found.notes else "no notes"
+    first = (
+        f"{count_of(found.answers, 'answer')}, {count_of(found.tokens, 'token')}; reading {notes} whole would have been"
+        f" {count_of(found.whole, 'token')}"
+    )
+    return [first] if len(found.days) == 1 else [first, "", *_periods(found)]
+
+
+def _periods(found: Savings) -> list[str]:
+    """Returns a table by day; by month if there are many days."""
+    by_day = len(found.days) <= MOST_DAYS
+    sums: dict[str, list[int]] = {}
+    for day in found.days:
+        row = sums.setdefault(day.day if by_day else day.day[:7], [0, 0, 0, 0])
+        row[:] = map(sum, zip(row, (day.answers, day.tokens, day.notes, day.whole), strict=True))
+    rows = [(period, *(f"{number:,}" for number in row)) for period, row in sums.items()]
+    return table([("day" if by_day else "month", "answers", "tokens", "notes", "read whole"), *rows])

@@ -14,7 +14,8 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -53,11 +54,14 @@ from cuetrail.serve.tool import checked_arguments
 from cuetrail.serve.verbs import EFFECTS, verb_job, verb_tool
 
 if TYPE_CHECKING:
+    from cuetrail.memory import Memory
     from cuetrail.serve.memory_access import LazyMemory
 
 log = logging.getLogger("cuetrail.rest")
 
 VERBS = {name.rstrip("_"): effect for name, effect in EFFECTS.items() if not effect.paths}
+PAGE_HEADER = "x-cuetrail-page"
+"""The page sends this header with its requests: a person reads the answers, so they are not counted as handed out."""
 EMBEDDERS = ("none", "static")
 """Embedders a request may choose. Others name folders and servers, for which this server may have keys."""
 
@@ -215,7 +219,17 @@ async def _answer_verb(service: Service, request: Request) -> ASGIApp:
         await service.authorize(request, "admin")
     if arguments.get("embedder", "none") not in EMBEDDERS:
         raise Problem(403, "over HTTP the embedder may be static or none: choose others with `cuetrail reembed`")
-    return await service.respond_to_job(request, verb_job(verb, arguments, name), scope)
+    job = verb_job(verb, arguments, name)
+    if PAGE_HEADER in request.headers and not effect.writes:
+        job = replace(job, run=partial(_run_for_a_person, job.run))
+    return await service.respond_to_job(request, job, scope)
+
+
+def _run_for_a_person(run: Callable[..., Any], memory: Memory, **local: Any) -> Any:
+    # Imported here: a server answers its first request without the stores.
+    from cuetrail.memory import read_by_a_person
+
+    return run(read_by_a_person(memory), **local)
 
 
 BACKLOG = 128

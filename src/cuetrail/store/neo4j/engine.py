@@ -145,6 +145,7 @@ class Neo4jStore:
     links = patient(partition.links)
     ingested = patient(partition.ingested)
     atoms_of = patient(partition.atoms_of)
+    source_tokens = quick(partition.source_tokens)
     simhash_bands = patient(partition.simhash_bands)
     copies = patient(Reader.copies)
     redacted_texts = patient(tombstones.redacted_texts)

@@ -129,6 +129,7 @@ class SqliteStore:
     links = reading(partition.links)
     ingested = reading(partition.ingested)
     atoms_of = reading_used(partition.atoms_of)
+    source_tokens = reading(partition.source_tokens)
     simhash_bands = reading(partition.simhash_bands)
     copies = reading(Reader.copies)
     redacted_texts = reading(tombstones.redacted_texts)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
+from cuetrail.formulas import estimated_tokens
 from cuetrail.model import Edge, Link, Node, SourceFile
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
@@ -51,6 +52,20 @@ def atoms_of(reader: Reader, sources: Sequence[str], everywhere: bool = False) -
         found[names[file]].append(replace(one, id=ids[node["key"]]) if everywhere else one)
     order = attrgetter("id") if everywhere else lambda node: (node.source or "", node.seq, node.id)
     return {path: sorted(some, key=order) for path, some in found.items()}
+
+
+def source_tokens(reader: Reader, sources: Sequence[str]) -> dict[str, int]:
+    query = (
+        "UNWIND $files AS file MATCH (n:CueNode) WHERE n.part IN $parts AND n.file = file AND n.text <> ''"
+        " RETURN n.source, n.text"
+    )
+    wanted = {source for source in sources if storable(source)}
+    found: dict[str, int] = {}
+    for some in chunks(sorted(map(short, wanted)), 100):
+        for source, text in rows(reader.tx, query, files=some, parts=reader.parts):
+            if source in wanted:
+                found[source] = found.get(source, 0) + estimated_tokens(text)
+    return found
 
 
 def links(reader: Reader, keys: Sequence[str], by: LinkKey = "atom") -> dict[str, list[Link]]:

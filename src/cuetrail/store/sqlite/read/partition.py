@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from cuetrail.formulas import estimated_tokens
 from cuetrail.model import Edge, Link, Node, SourceFile
 from cuetrail.store.read import Band, EdgeKey, Ingested, LinkKey, folder
 from cuetrail.store.shared.encoding import unsigned
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import SAME, Reader, nodes_by_key
+from cuetrail.text.normalise import storable
 
 _BANDS = ("simhash & 2097151", "(simhash >> 21) & 2097151", "(simhash >> 42) & 4194303")
 
@@ -51,6 +53,18 @@ def atoms_of(reader: Reader, sources: Sequence[str], everywhere: bool = False) -
         for key, path in keys.items():
             found[path].append(by_key[key])
     return {path: sorted(nodes, key=lambda node: node.id) for path, nodes in found.items()} if everywhere else found
+
+
+def source_tokens(reader: Reader, sources: Sequence[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for some in chunks([source for source in sources if storable(source)]):
+        query = (
+            "SELECT s.path, n.text FROM sources s JOIN nodes n ON n.source = s.source"
+            f" WHERE s.part IN ({','.join(map(str, reader.parts)) or 'NULL'}) AND s.path IN ({marks(len(some))})"
+        )
+        for path, text in reader.db.execute(query, some):
+            found[path] = found.get(path, 0) + estimated_tokens(text)
+    return found
 
 
 def links(reader: Reader, keys: Sequence[str], by: LinkKey = "atom") -> dict[str, list[Link]]:

@@ -13,8 +13,8 @@ export interface Asked<T> {
   again: () => void;
 }
 
-/** Loads a result, again when `key` changes. An outdated request is cancelled. */
-export function useAsked<T>(key: string | null, question: (signal: AbortSignal) => Promise<T>): Asked<T> {
+/** Loads a result, again when `key` changes. An outdated request is cancelled. With `keep` the old result stays until then. */
+export function useAsked<T>(key: string | null, question: (signal: AbortSignal) => Promise<T>, keep = false): Asked<T> {
   const [state, setState] = useState<Omit<Asked<T>, "again">>({ data: undefined, problem: undefined, loading: key !== null });
   const [turn, setTurn] = useState(0);
   const latest = useRef(question);
@@ -28,7 +28,7 @@ export function useAsked<T>(key: string | null, question: (signal: AbortSignal) 
     const stop = new AbortController();
     const same = shown.current === key;
     shown.current = key;
-    setState((before) => ({ data: same ? before.data : undefined, problem: undefined, loading: true }));
+    setState((before) => ({ data: same || keep ? before.data : undefined, problem: undefined, loading: true }));
     latest.current(stop.signal).then(
       (data) => stop.signal.aborted || setState({ data, problem: undefined, loading: false }),
       (error: unknown) => {

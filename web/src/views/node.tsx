@@ -9,27 +9,11 @@ import { EditDialog, ForgetDialog, wholeOf } from "../parts/actions";
 import { Bucket, Button, Empty, Failure, Kind, Loading, Meter, Tag } from "../parts/basics";
 import { Markdown } from "../markdown/render";
 import { learn } from "../parts/known";
+import { Links, type Tie } from "../parts/links";
 import { Elsewhere, type Note, WholeNote } from "../parts/note";
 import { go, link } from "../route";
-import { atTime, energy, isDay, isoOf, many, onDay, onShortDay, plain, shownTime, snippet, titleOf } from "../words";
+import { atTime, energy, isDay, isoOf, many, onDay, onShortDay, plain, shownTime, titleOf } from "../words";
 import { GraphView } from "./graph";
-
-interface Glimpse {
-  id: string;
-  kind: string;
-  title: string;
-}
-
-interface Tie {
-  edge: string;
-  kind: string;
-  type: string | null;
-  text: string;
-  weight: number | null;
-  tags: string[];
-  outgoing: boolean;
-  node: Glimpse;
-}
 
 /** The result of the server's view `about`. */
 interface About {
@@ -142,7 +126,7 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
           <History about={about} />
         </div>
         <aside>
-          <Ties about={about} />
+          <Links id={node.id} title={title} ties={about.ties} degree={about.degree} mine={about.mine} again={again} />
           <Details about={about} />
         </aside>
       </div>
@@ -234,35 +218,6 @@ function History({ about }: { about: About }): JSX.Element {
           <span>{about.history.length ? "first remembered" : "first remembered, and never corrected"}</span>
         </li>
       </ol>
-    </Section>
-  );
-}
-
-/** Edges in plain words, seen from either end. */
-const TIES: Record<string, [outgoing: string, incoming: string]> = {
-  links: ["links to", "linked from"],
-  mentions: ["mentions", "mentioned in"],
-  co_occurs: ["named together with", "named together with"],
-  under: ["part of", "its passage"],
-  next: ["before", "after"],
-  during: ["in the sitting", "in this sitting"],
-};
-
-function Ties({ about }: { about: About }): JSX.Element {
-  return (
-    <Section title="Joined to">
-      {about.ties.length === 0 && <p class="muted">Nothing yet. Dreams find what belongs together.</p>}
-      <ul class="ties">
-        {about.ties.map((tie) => (
-          <li key={tie.edge}>
-            <span class="tie-kind">{tie.outgoing ? "→" : "←"} {tie.type ? plain(tie.type) : (TIES[tie.kind]?.[tie.outgoing ? 0 : 1] ?? plain(tie.kind))}</span>
-            <a href={link("node", tie.node.id)}>{snippet(tie.node.title)}</a>
-            {tie.text && <span class="muted">{tie.text}</span>}
-            <Meter share={tie.weight ?? 0} text={tie.weight === null ? "?" : energy(tie.weight)} of="Weight" />
-          </li>
-        ))}
-      </ul>
-      {about.degree > about.ties.length && <p class="muted">The strongest {about.ties.length} of {many(about.degree, "edge")}.</p>}
     </Section>
   );
 }

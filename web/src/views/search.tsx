@@ -1,7 +1,7 @@
 /** Search: one list of results, best first, with the current facts before it. */
 
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { ask, type Hit, type Node, type RecalledFact, type Recollection, type Stats } from "../api";
 import { usePending } from "../forgetting";
@@ -9,6 +9,7 @@ import { useAsked, useTitle } from "../hooks";
 import { Button, Empty, Failure, Loading, Told } from "../parts/basics";
 import { HitCard, MemoryHead } from "../parts/hit";
 import { learn, learnAbout } from "../parts/known";
+import { keepSearch, useSavedSearches } from "../parts/saved";
 import { Selection } from "../parts/selection";
 import { link, type Route } from "../route";
 import { count, isHeading, many, onShortDay, taken } from "../words";
@@ -17,23 +18,30 @@ import { addressOf, argumentsOf, type Form, formOf, SearchForm, TABS } from "./s
 
 export function SearchView({ route }: { route: Route }): JSX.Element {
   const form = formOf(route.query);
-  const asked = JSON.stringify(argumentsOf(form));
+  const [typed, setTyped] = useState("");
+  /** The last question: the results of what was typed stay while the same is sent off. */
+  const last = useRef("");
+  // What is shown while it is typed is not counted as used.
+  const given = { ...argumentsOf(form), record_access: typed !== addressOf(form) };
   useTitle(form.q || "Search");
-  const found = useAsked(form.q.trim() ? asked : null, async (signal) => {
+  const found = useAsked(form.q.trim() ? JSON.stringify(given) : null, async (signal) => {
     const begun = performance.now();
-    const recollection = await ask<Recollection>("recall", argumentsOf(form), signal);
+    const recollection = await ask<Recollection>("recall", given, signal);
     const ms = performance.now() - begun;
     const every = recollection.hits.flatMap((hit) => [hit, ...hit.more]);
     learn(every.map((hit) => hit.node));
     // The reasons name what the trail leads through.
     await learnAbout(every.flatMap((hit) => (hit.why.path ?? []).flatMap((step) => [step.src, step.dst])), signal).catch(() => undefined);
     return { recollection, ms };
-  });
+  }, typed !== "" || last.current === form.q);
+  useEffect(() => {
+    last.current = form.q;
+  }, [form.q, typed]);
   return (
     <div class="search">
-      <SearchForm form={form} />
+      <SearchForm form={form} typing={setTyped} />
       {!form.q.trim() && <Welcome />}
-      {found.loading && <Loading what="what was found" rows={4} />}
+      {found.loading && !found.data && <Loading what="what was found" rows={4} />}
       {found.problem && <Failure problem={found.problem} again={found.again} />}
       {found.data && <Found {...found.data} form={form} again={found.again} />}
     </div>
@@ -62,6 +70,7 @@ function Found({ recollection, ms, form, again }: { recollection: Recollection; 
           {answerable ? `${many(hits.length, "result")}${related ? `, ${count(related)} of them related` : ""}, in ${taken(ms)}` : `Nothing that answers, in ${taken(ms)}`}
           {recollection.attempt !== "full" && answerable && `, your words read by their ${recollection.attempt}`}
         </p>
+        <Keep form={form} />
         <nav class="tabs" aria-label="Ways to look at it">
           {TABS.map(([name, title]) => (
             <a key={name} href={addressOf({ ...form, tab: name })} aria-current={form.tab === name ? "page" : undefined}>{title}</a>
@@ -91,6 +100,33 @@ function Found({ recollection, ms, form, again }: { recollection: Recollection; 
 
 /** So many of the nearest memories are shown where none answers. */
 const NEAREST = 3;
+
+/** Keeps this search among the saved ones. */
+function Keep({ form }: { form: Form }): JSX.Element {
+  const one = { title: form.q.trim(), address: addressOf({ ...form, tab: "hits" }) };
+  const kept = useSavedSearches().some((each) => each.address === one.address);
+  return (
+    <Button icon="star" look="quiet" pressed={kept} onClick={() => keepSearch(one, !kept)}>{kept ? "Saved" : "Save this search"}</Button>
+  );
+}
+
+function SavedSearches(): JSX.Element | null {
+  const saved = useSavedSearches();
+  if (!saved.length) return null;
+  return (
+    <section class="saved" aria-label="Saved searches">
+      <h2>Saved searches</h2>
+      <ul>
+        {saved.map((one) => (
+          <li key={one.address}>
+            <a href={one.address}>{one.title}</a>
+            <Button icon="close" look="quiet" label={`Remove ${one.title}`} onClick={() => keepSearch(one, false)} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
 
 function Facts({ facts }: { facts: RecalledFact[] }): JSX.Element {
   return (
@@ -192,6 +228,7 @@ function Welcome(): JSX.Element {
           </div>
         ))}
       </dl>
+      <SavedSearches />
       {lately.data && lately.data.nodes.length > 0 && (
         <section class="lately" aria-label="Lately">
           <header class="list-head">

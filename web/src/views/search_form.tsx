@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { Button, Icon } from "../parts/basics";
 import { completed, LIST, type Suggestion, SuggestionList, useSuggestions } from "../parts/suggest";
-import { go, link } from "../route";
+import { go, link, replaceWith } from "../route";
 import { count } from "../words";
 
 export const RECIPES = [
@@ -63,17 +63,40 @@ export function argumentsOf(form: Form): object {
 /** How many settings under "Advanced" differ from the usual ones. */
 const settingsOf = (form: Form): number => FIELDS.filter((name) => name !== "q" && name !== "tab" && form[name] !== (USUAL[name] ?? "")).length;
 
-export function SearchForm({ form }: { form: Form }): JSX.Element {
+/** Milliseconds without a key after which the results of what is typed are shown, and the fewest letters of it. */
+const PAUSE = 120;
+const LEAST = 3;
+
+/** The form. `typing` is told the address of a search that is shown while it is typed, and "" when one was sent off. */
+export function SearchForm({ form, typing }: { form: Form; typing: (address: string) => void }): JSX.Element {
   const [draft, setDraft] = useState(form);
   const [more, setMore] = useState(settingsOf(form) > 0);
   const [typed, setTyped] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const key = addressOf(form);
   const suggesting = useSuggestions(draft.q, typed);
+  /** The address that typing led to: a draft that has gone on since stays. */
+  const own = useRef("");
   useEffect(() => {
+    if (own.current === key) return;
+    own.current = "";
     setDraft(form);
     setTyped(false);
+    typing("");
   }, [key]);
+  useEffect(() => {
+    const next = { ...draft, q: draft.q.trim() };
+    const address = addressOf(next);
+    if (!typed || next.q.length < LEAST || next.tab !== "hits" || address === key) return undefined;
+    const timer = setTimeout(() => {
+      const first = own.current === "";
+      own.current = address;
+      typing(address);
+      // One entry in the browser's history for all that is typed.
+      (first ? go : replaceWith)(address);
+    }, PAUSE);
+    return () => clearTimeout(timer);
+  }, [draft.q, typed, key]);
   const change = (changed: Partial<Form>, now = false): void => {
     const next = { ...draft, ...changed };
     setDraft(next);
@@ -82,6 +105,8 @@ export function SearchForm({ form }: { form: Form }): JSX.Element {
   const search = (next: Form): void => {
     suggesting.close();
     setTyped(false);
+    own.current = "";
+    typing("");
     go(addressOf(next));
     field.current?.blur();
   };

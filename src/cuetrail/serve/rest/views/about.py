@@ -85,7 +85,8 @@ def _edges(memory: Memory, node: Node) -> dict[str, Any]:
     ties = [
         {
             "edge": one.edge, "kind": one.kind, "weight": one.weight, "tags": list(one.tags), "outgoing": one.outgoing,
-            "type": edges[one.edge].type, "text": edges[one.edge].text, "node": _preview(others[one.id]),
+            "type": edges[one.edge].type, "text": edges[one.edge].text, "stated": edges[one.edge].via is None,
+            "node": _preview(others[one.id]),
         }
         for one in near.neighbours
         if one.id in others and one.edge in edges

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Takes the pictures of the terminal in docs/images: commands in a real pseudo-terminal, drawn by Chromium.
 
-.venv/bin/python scripts/terminal_pictures.py [FOLDER]    the pictures that the documentation shows
-.venv/bin/python scripts/terminal_pictures.py --all FOLDER    each scene at 80 and 120 columns, light and dark, plain too
+scripts/terminal_pictures.py [FOLDER]      the pictures that the documentation shows
+scripts/terminal_pictures.py --all FOLDER  each scene at 80 and 120 columns, light and dark, with and without colour
 """
 
 from __future__ import annotations
 
 import html
+import io
 import shutil
 import sys
 import tempfile
@@ -61,7 +62,7 @@ class Scene:
 
 SCENES = (
     Scene("list", ("who traced the outages to the cold connector?", "--limit", "4")),
-    Scene("facts", ("where does Ann live now?",)),
+    Scene("facts", ("where does Ann live now?", "--limit", "2")),
     Scene("explain", ("recall", "who decides how heavy a tag may be?", "--explain", "--limit", "3")),
     Scene("verbose", ("recall", "who decides how heavy a tag may be?", "-v", "--limit", "2")),
     Scene("refusal", ("quantum chess in Paris",)),
@@ -71,8 +72,8 @@ SCENES = (
     Scene("typo", ("serach", "antenna")),
 )
 SHOWN: tuple[tuple[str, int, Scheme, bool], ...] = (
-    ("list", 80, "light", True), ("list", 120, "dark", True), ("list", 80, "dark", False), ("facts", 80, "dark", True),
-    ("explain", 80, "light", True), ("refusal", 80, "light", True),
+    ("list", 80, "light", True), ("list", 120, "dark", True), ("facts", 80, "dark", True),
+    ("facts", 80, "light", False), ("explain", 80, "light", True), ("refusal", 80, "dark", True),
 )  # fmt: skip
 """The pictures in the documentation: scene, columns, background, and whether colours are on."""
 
@@ -96,7 +97,7 @@ def screen_of(folder: Path, scene: Scene, columns: int, *, colour: bool) -> str:
 def page_of(scene: Scene, raw: str, columns: int, scheme: Scheme) -> str:
     """Returns a page that draws what a command wrote as a terminal of this width and background does."""
     theme = THEMES[scheme]
-    console = Console(record=True, width=columns, file=tempfile.TemporaryFile("w"), force_terminal=True, highlight=False)
+    console = Console(record=True, width=columns, file=io.StringIO(), force_terminal=True, highlight=False)
     for line in raw.rstrip("\n").split("\n"):
         console.print(Text.from_ansi(line), overflow="fold")
     code = console.export_html(theme=theme, code_format="{code}", inline_styles=True)

@@ -60,6 +60,15 @@ def test_no_line_but_a_path_is_wider_than_the_terminal(folder: Path, columns: in
     assert max(len(line) for line in lines if "/vault/" not in line) == min(columns, WIDEST)
 
 
+@pytest.mark.parametrize("columns", [60, 80])
+def test_an_excerpt_that_goes_on_ends_behind_a_whole_word(folder: Path, columns: int) -> None:
+    text = shown(folder, "recall", SILENT, "--no-touch", columns=columns).text
+    cut = [line.removesuffix(" …").split()[-1] for line in text.splitlines() if line.endswith(" …")]
+    words = {word for path in (folder / "vault").rglob("*.md") for word in re.findall(r"[\w'-]+", path.read_text())}
+    assert len(cut) > 3
+    assert [word for word in cut if re.sub(r"\W+$|^\W+", "", word) not in {*words, ""}] == []
+
+
 @pytest.mark.parametrize(("env", "styles"), [({"NO_COLOR": "1"}, r"\[[01234;]*m"), ({"TERM": "dumb"}, r"never")])
 def test_colour_can_be_switched_off_and_a_dumb_terminal_gets_letters_alone(
     folder: Path, env: dict[str, str], styles: str

@@ -19,7 +19,8 @@ from cuetrail.store.read import LABEL_KINDS
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
 
-LINKS_SHOWN = 10
+# A link takes one line of a terminal of 80 columns.
+LINKS_SHOWN, LINK_WIDTH = 10, 55
 # The savings of more days than this are added up by month.
 MOST_DAYS = 31
 
@@ -88,7 +89,9 @@ def _neighbours_text(degree: int, found: Sequence[tuple[Neighbour, Node, Edge]])
     for step, other, edge in found:
         weight = "  ?  " if step.weight is None else f"{step.weight:.3f}"
         arrow = "→" if step.outgoing else "←"
-        lines.append(f"  {arrow} {weight} {step.kind:<10} {node_title(other)}  {hashtags(step.tags)}".rstrip())
+        lines.append(
+            f"  {arrow} {weight} {step.kind:<10} {node_title(other, LINK_WIDTH)}  {hashtags(step.tags)}".rstrip()
+        )
         details = [f"({edge.type})" if edge.type else "", edge.text]
         levels = ("attitude", edge.attitude), ("proximity", edge.proximity)
         details += [f"{name} {level}" for name, level in levels if level is not None]
@@ -139,9 +142,10 @@ def timeline(run: Run, /, **options: Any) -> None:
 @click.option("--prefix", metavar="TEXT", default="", help="Only those that begin with this text.")
 @number("--limit", least=1, default=1000, help="At most this many.")
 def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
-    """List tags that people gave, automatic tags or buckets, with the number of their memories.
+    """List tags or buckets, with how many memories have each.
 
-    Ingest and dreams give automatic tags, from paths, times and texts. A tag that came both ways is in both lists.
+    They are the tags that people gave, unless automatic tags or buckets are asked for. Ingest and dreams give automatic
+    tags, from paths, times and texts. A tag that came both ways is in both lists.
     """
     with run.open() as memory:
         found = memory.labels(what, prefix=prefix, limit=limit)
@@ -152,7 +156,10 @@ def labels(run: Run, /, what: Any, prefix: str, limit: int) -> None:
 
 @verb("cuetrail stats", "cuetrail stats --json --user anna --team birds")
 def stats(run: Run) -> None:
-    """Count nodes, edges, facts, tags, vectors and forgotten texts, and name the models in use."""
+    """Count what the memory holds, and name the models in use.
+
+    Counts nodes, edges, facts, tags, vectors and forgotten texts.
+    """
     with run.open(rerank=True) as memory:
         found = memory.stats()
         run.result({"memory": memory.address, **asdict(found)}, _stats_table(found, memory.address))

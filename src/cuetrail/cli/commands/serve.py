@@ -45,10 +45,11 @@ if TYPE_CHECKING:
 def serve(
     run: Run, /, host: str, port: int, names: tuple[str, ...], workers: int | None, open_page: bool, log_format: Any
 ) -> None:
-    """Serve the memory over HTTP: a page for people at /, and POST /v1/VERB with the verb's arguments as JSON.
+    """Serve the page for people, REST and MCP over HTTP.
 
-    The default address accepts connections from this machine only. Other addresses need tokens, which `cuetrail token
-    add` makes. As soon as there is a token, every request needs one. Ctrl-C stops the server after running requests.
+    The page is at /; POST /v1/VERB takes the verb's arguments as JSON. The default address accepts connections from
+    this machine only. Other addresses need tokens, which `cuetrail token add` makes. As soon as there is a token, every
+    request needs one. Ctrl-C stops the server after running requests.
     """
     from cuetrail.serve.memory_access import LazyMemory
     from cuetrail.serve.rest.server import listening_socket, serve_http

@@ -144,9 +144,10 @@ def chat(run: Run, /, file: str, **options: Any) -> None:
 @click.option("--at", metavar="WHEN", callback=start_time, help="The time of the event: an ISO date or time.")
 @click.option("--allow-again", is_flag=True, help="Allow a text that was forgotten.")
 def edit(run: Run, /, id: str, **options: Any) -> None:
-    """Change a memory, given by id, by the first 6 or more digits of its id, or by name.
+    """Change a memory; its old text is kept.
 
-    Options that are not given stay as they are. `cuetrail get --history` shows earlier versions.
+    The memory is given by id, by the first 6 or more digits of its id, or by name. Options that are not given stay as
+    they are. `cuetrail get --history` shows earlier versions.
     """
     given = {name: value for name, value in options.items() if value not in (None, ())}
     if not given.keys() - {"allow_again"}:

@@ -137,9 +137,7 @@ class ResultList:
         lines = self._text_of(shown).wrap(self.console, width)
         kept = lines[:LINES]
         if shown.cut_behind or len(lines) > LINES:
-            kept[-1].truncate(width - 2, overflow="crop")
-            kept[-1].rstrip()
-            kept[-1].append(" …")
+            kept[-1] = _ended(kept[-1], width - 2).append(" …")
         yield from map(self._indented, kept)
 
     def _text_of(self, shown: Excerpt) -> Text:
@@ -194,6 +192,17 @@ def result_list(memory: Memory, found: Recollection, *, explain: bool = False, v
 def shown_ids(found: Recollection) -> Sequence[str]:
     """Returns the ids of the nodes that a list of this recall shows."""
     return list(dict.fromkeys([*(one.fact.subject for one in found.facts), *(hit.node.id for hit in found.hits)]))
+
+
+def _ended(line: Text, width: int) -> Text:
+    """Returns as much of a line as fits, up to the end of a word; a word that is longer than the line is cut."""
+    if line.cell_len > width:
+        line = line.copy()
+        line.truncate(width + 1, overflow="crop")
+        space = line.plain.rfind(" ")
+        line = line[:space] if space > 0 else line[:-1]
+    line.rstrip()
+    return line
 
 
 def _trimmed(text: str) -> str:

@@ -8,7 +8,8 @@ import { matched } from "./matches";
 export const isHop = (step: Hop | LabelStep): step is Hop => "energy" in step;
 
 const listed = new Intl.ListFormat("en-GB", { type: "conjunction" });
-const short = (node: Node | undefined, id: string): string => (node ? titleOf(node, 60) : id);
+/** The title of a memory; a sign in its place until it is loaded. */
+const short = (node: Node | undefined): string => (node ? titleOf(node, 60) : "…");
 
 /** The text, title and names of a memory, in which words are looked for. */
 export const everything = (node: Node): string =>
@@ -21,7 +22,7 @@ export function reasonOf(hit: Hit, words: string[], hits: Map<string, Hit>): str
   const path = why.path ?? [];
   if (hit.direct || !path.length) return `${directly(hit, words)}.`;
   const last = path.at(-1)!;
-  if (!isHop(last)) return `Shares ${listed.format(last.via)} with ${short(knownNode(last.src), last.src)}${known(last.src, path.slice(0, -1), words, hits)}.`;
+  if (!isHop(last)) return `Shares ${listed.format(last.via)} with ${short(knownNode(last.src))}${known(last.src, path.slice(0, -1), words, hits)}.`;
   const below = last.kind === "title" && path.length > 1;
   const step = below ? path.at(-2)! : last;
   const before = path.slice(0, below ? -2 : -1);
@@ -61,7 +62,7 @@ function mentions(one: Node, other: Node): boolean {
 /** How one step leads to a memory. */
 function stepSaid(step: Hop, target: Node | undefined, foundBy: string[]): string {
   const from = knownNode(step.src);
-  const title = short(from, step.src);
+  const title = short(from);
   switch (step.kind) {
     case "mentions":
     case "names":
@@ -94,7 +95,7 @@ function stepSaid(step: Hop, target: Node | undefined, foundBy: string[]): strin
 /** How the memory at the beginning of the step was found. */
 function known(id: string, before: (Hop | LabelStep)[], words: string[], hits: Map<string, Hit>): string {
   const earlier = before.at(-1);
-  if (earlier) return `, which ${short(knownNode(earlier.src), earlier.src)} led to`;
+  if (earlier) return `, which ${short(knownNode(earlier.src))} led to`;
   const node = hits.get(id)?.node ?? knownNode(id);
   if (!node) return "";
   const has = matched(words, everything(node));

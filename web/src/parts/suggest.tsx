@@ -15,7 +15,9 @@ export interface Suggestion {
 }
 
 const PAUSE = 120;
-const MOST_TYPED = 120;
+/** No title is looked for in what is longer than this: it is a question. */
+const MOST_WORDS = 5;
+const isQuestion = (text: string): boolean => text.trim().split(/\s+/).length > MOST_WORDS && !/(^|\s)[#@]\S*$/.test(text);
 export const LIST = "suggestions";
 
 /** The text with a suggestion taken: a label replaces its beginning, a title all of it. */
@@ -40,7 +42,7 @@ export function useSuggestions(text: string, typed: boolean): Suggesting {
   const closed = useRef("");
   useEffect(() => {
     setAt(-1);
-    if (!typed || !text.trim() || text.length > MOST_TYPED || closed.current === text) return setFound([]);
+    if (!typed || !text.trim() || isQuestion(text) || closed.current === text) return setFound([]);
     const stop = new AbortController();
     const timer = setTimeout(() => {
       view<{ suggestions: Suggestion[] }>("suggest", { text }, stop.signal).then(

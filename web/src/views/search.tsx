@@ -8,7 +8,7 @@ import { usePending } from "../forgetting";
 import { useAsked, useTitle } from "../hooks";
 import { Button, Empty, Failure, Loading, Told } from "../parts/basics";
 import { HitCard, MemoryHead } from "../parts/hit";
-import { learn, learnAbout } from "../parts/known";
+import { learn, useKnown } from "../parts/known";
 import { keepSearch, useSavedSearches } from "../parts/saved";
 import { Selection } from "../parts/selection";
 import { link, type Route } from "../route";
@@ -21,17 +21,15 @@ export function SearchView({ route }: { route: Route }): JSX.Element {
   const [typed, setTyped] = useState("");
   /** The last question: the results of what was typed stay while the same is sent off. */
   const last = useRef("");
-  // What is shown while it is typed is not counted as used.
-  const given = { ...argumentsOf(form), record_access: typed !== addressOf(form) };
+  const typing = typed === addressOf(form);
+  // What is shown while it is typed is not counted as used. A single word may not be at its end.
+  const given = { ...argumentsOf(form), record_access: !typing, ...(typing && /^[^\s#@*"]+$/.test(form.q) && { cue: `${form.q}*` }) };
   useTitle(form.q || "Search");
   const found = useAsked(form.q.trim() ? JSON.stringify(given) : null, async (signal) => {
     const begun = performance.now();
-    const recollection = await ask<Recollection>("recall", given, signal);
+    const recollection = { ...(await ask<Recollection>("recall", given, signal)), cue: form.q };
     const ms = performance.now() - begun;
-    const every = recollection.hits.flatMap((hit) => [hit, ...hit.more]);
-    learn(every.map((hit) => hit.node));
-    // The reasons name what the trail leads through.
-    await learnAbout(every.flatMap((hit) => (hit.why.path ?? []).flatMap((step) => [step.src, step.dst])), signal).catch(() => undefined);
+    learn(everyHit(recollection).map((hit) => hit.node));
     return { recollection, ms };
   }, typed !== "" || last.current === form.q);
   useEffect(() => {
@@ -48,6 +46,8 @@ export function SearchView({ route }: { route: Route }): JSX.Element {
   );
 }
 
+const everyHit = ({ hits }: Recollection): Hit[] => hits.flatMap((hit) => [hit, ...hit.more]);
+
 /** Direct and related results in one list: each kind stays in its own order, and the better of both comes first. */
 export function merged(hits: Hit[]): Hit[] {
   const [direct, related] = [hits.filter((hit) => hit.direct), hits.filter((hit) => !hit.direct)];
@@ -62,9 +62,11 @@ export function merged(hits: Hit[]): Hit[] {
 function Found({ recollection, ms, form, again }: { recollection: Recollection; ms: number; form: Form; again: () => void }): JSX.Element {
   const hits = useMemo(() => merged(recollection.hits), [recollection]);
   const related = hits.filter((hit) => !hit.direct).length;
+  // The reasons name what the trail leads through; the results do not wait for these names.
+  useKnown(useMemo(() => everyHit(recollection).flatMap((hit) => (hit.why.path ?? []).flatMap((step) => [step.src, step.dst])), [recollection]));
   const { answerable } = recollection;
   return (
-    <section class="found" aria-label="What was found">
+    <section class="found" aria-label="What was found" data-cue={recollection.cue.trim()}>
       <div class="found-head">
         <p role="status">
           {answerable ? `${many(hits.length, "result")}${related ? `, ${count(related)} of them related` : ""}, in ${taken(ms)}` : `Nothing that answers, in ${taken(ms)}`}
@@ -114,8 +116,8 @@ function SavedSearches(): JSX.Element | null {
   const saved = useSavedSearches();
   if (!saved.length) return null;
   return (
-    <section class="saved" aria-label="Saved searches">
-      <h2>Saved searches</h2>
+    <section class="saved lately" aria-label="Saved searches">
+      <header class="list-head"><h2>Saved searches</h2></header>
       <ul>
         {saved.map((one) => (
           <li key={one.address}>

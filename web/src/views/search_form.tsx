@@ -64,7 +64,7 @@ export function argumentsOf(form: Form): object {
 const settingsOf = (form: Form): number => FIELDS.filter((name) => name !== "q" && name !== "tab" && form[name] !== (USUAL[name] ?? "")).length;
 
 /** Milliseconds without a key after which the results of what is typed are shown, and the fewest letters of it. */
-const PAUSE = 120;
+const PAUSE = 80;
 const LEAST = 3;
 
 /** The form. `typing` is told the address of a search that is shown while it is typed, and "" when one was sent off. */

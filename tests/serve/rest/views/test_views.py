@@ -90,7 +90,9 @@ def test_a_name_is_suggested_by_its_beginning_by_a_word_inside_it_and_by_another
     memory.ingest_text("# The cold connector\n\nIt shrinks.", source="cold.md", now=NOW)
     assert suggested(client, "vog") == [("entity", "Vogelwarte"), ("person", "Hanne Vogel")]
     assert suggested(client, "hanne v") == [("person", "Hanne Vogel")]
-    assert suggested(client, "bos") == [("person", "Hanne Vogel")]
+    memory.add("", kind="entity", name="Bosporus", now=NOW)
+    assert suggested(client, "bos") == [("entity", "Bosporus"), ("person", "Hanne Vogel")]
+    assert suggested(client, "boss") == [("person", "Hanne Vogel")]
     assert suggested(client, "cold conn") == [("source", "The cold connector")]
     assert suggested(client, "cold vog") == []
     assert suggested(client, "") == []

@@ -12,7 +12,7 @@ from cuetrail.serve.json_data import to_json_data
 from cuetrail.serve.rest.views.files import file_of
 from cuetrail.store.read import edges_by_id
 from cuetrail.text.normalise import snippet
-from cuetrail.text.timestamps import now_ms
+from cuetrail.text.timestamps import now_ms, utc_date
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
@@ -106,4 +106,5 @@ def _preview(node: Node) -> dict[str, str]:
     # A turn of a conversation is known by what is said in it.
     titles = () if node.props.get("speaker") else (node.props.get(TITLE), node.props.get(HEADING))
     named = node.name or " › ".join(str(one) for one in titles if one)
-    return {"id": node.id, "kind": node.kind, "title": named or snippet(node.text, 90) or node.id}
+    sitting = f"Sitting of {utc_date(node.at)}" if node.kind == "episode" else ""
+    return {"id": node.id, "kind": node.kind, "title": named or snippet(node.text, 90) or sitting or node.id}

@@ -44,22 +44,22 @@ def _labels(memory: Memory, kinds: Iterable[Any], prefix: str, limit: int) -> li
 
 
 def _named(memory: Memory, text: str, limit: int) -> list[dict[str, Any]]:
-    """Returns nodes whose names have all words of the text, the last one as a beginning: those that begin with the text
-    first, then the shortest.
+    """Returns nodes whose names have all words of the text, the last one as a beginning: first those whose own name
+    begins with the text, then those with another name that does, then the rest; of each the shortest first.
     """
     words = _words(text)
     if not words:
         return []
     *whole, begun = words
     candidates = memory.store.named_like(memory.scope, whole, [begun], _CANDIDATES)
-    ranked: list[tuple[bool, int, str, str]] = []
+    ranked: list[tuple[int, int, str, str]] = []
     kinds: dict[str, str] = {}
     for one in candidates:
         fitting = [spoken for spoken in map(_words, (one.name, *one.aliases)) if _fits(whole, begun, spoken)]
         # A person may know another name of it, but is shown its own.
         if fitting and one.name:
-            begins = any(" ".join(spoken).startswith(" ".join(words)) for spoken in fitting)
-            ranked.append((not begins, len(one.name), one.name, one.id))
+            own, *others = (" ".join(_words(name)).startswith(" ".join(words)) for name in (one.name, *one.aliases))
+            ranked.append((0 if own else 1 if any(others) else 2, len(one.name), one.name, one.id))
             kinds[one.id] = one.kind
     best: dict[str, dict[str, Any]] = {}
     for _, _, name, id_ in sorted(ranked):

@@ -13,6 +13,7 @@ from cuetrail.cli.screen.excerpt import Excerpt, excerpt, marks_in
 from cuetrail.cli.screen.headings import day_of, heading_of, is_all_in_title, title_of
 from cuetrail.cli.screen.places import file_of, shown_path
 from cuetrail.cli.screen.reasons import Reasons, listed, path_ids, quoted
+from cuetrail.cli.screen.shown_hits import shown_hits
 from cuetrail.cli.screen.terminal import can_link, make_console, safe
 from cuetrail.cli.screen.trail_drawing import trail_lines
 
@@ -36,6 +37,7 @@ class ResultList:
         self, found: Recollection, nodes: Mapping[str, Node], roots: Mapping[str, str], *, explain: bool, verbose: bool
     ) -> None:
         self.found, self.roots, self.explain, self.verbose = found, roots, explain, verbose
+        self.shown = shown_hits(found.anchors, found.walkers)
         self.reasons = Reasons(found, nodes)
         self.console: Console = make_console()
 
@@ -44,13 +46,15 @@ class ResultList:
         with self.console.capture() as capture:
             for number, fact in enumerate(self.found.facts):
                 self._print_all(self._fact_lines(fact, number == 0))
-            for number, hit in enumerate(self.found.hits, 1):
+            direct = True
+            for number, one in enumerate(self.shown, 1):
                 if number > 1 or self.found.facts:
                     self.console.print()
-                if number == len(self.found.anchors) + 1 and self.found.anchors:
+                if one.related and direct and number > 1:
                     self.console.print(self._styled("Related to these", QUIET))
                     self.console.print()
-                self._print_all(self._hit_lines(f"{number:>2}", hit))
+                direct = not one.related
+                self._print_all(self._hit_lines(f"{number:>2}", one.hit, one.repeats))
         return _trimmed(capture.get())
 
     def refusal(self, hint: str = "") -> str:
@@ -87,7 +91,7 @@ class ResultList:
 
     # --- hits
 
-    def _hit_lines(self, number: str, hit: Hit) -> Iterator[Text]:
+    def _hit_lines(self, number: str, hit: Hit, repeats: Sequence[Hit] = ()) -> Iterator[Text]:
         node = hit.node
         yield self._head(number, node)
         if hit.mark:
@@ -101,6 +105,8 @@ class ResultList:
             yield self._indented(self._cropped(self._styled(reason, "italic")))
         if foot := self._foot(hit):
             yield self._indented(foot)
+        if places := list(dict.fromkeys(one.node.source for one in repeats if one.node.source)):
+            yield self._indented(self._cropped(self._styled(f"also in {safe(', '.join(places))}", QUIET)))
 
     def _foot(self, hit: Hit) -> Text:
         """Returns the file of a hit, how many more passages of it were found, and with the trail its id."""
@@ -191,7 +197,8 @@ def result_list(memory: Memory, found: Recollection, *, explain: bool = False, v
 
 def shown_ids(found: Recollection) -> Sequence[str]:
     """Returns the ids of the nodes that a list of this recall shows."""
-    return list(dict.fromkeys([*(one.fact.subject for one in found.facts), *(hit.node.id for hit in found.hits)]))
+    hits = [one.hit.node.id for one in shown_hits(found.anchors, found.walkers)]
+    return list(dict.fromkeys([*(one.fact.subject for one in found.facts), *hits]))
 
 
 def _ended(line: Text, width: int) -> Text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus
@@ -20,7 +20,7 @@ from scripts import browser as script
 from scripts import page as building
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Response
 
 ON_CI = os.environ.get("CI") == "true"
 ROOT = Path(__file__).parents[3]
@@ -274,7 +274,7 @@ def test_titles_names_and_tags_are_suggested_while_typing(page: Page) -> None:
     page.get_by_role("option", name=re.compile("Skarholm lighthouse")).wait_for()
     field.press("ArrowDown")
     field.press("Enter")
-    page.locator("article.hit").first.wait_for()
+    page.locator("section.found[data-cue='Skarholm lighthouse'] article.hit").first.wait_for()
     assert "q=Skarholm+lighthouse" in page.url
     field.fill("what about #rad")
     page.get_by_role("option", name=re.compile("^radio")).click()
@@ -283,6 +283,73 @@ def test_titles_names_and_tags_are_suggested_while_typing(page: Page) -> None:
     page.get_by_role("option").first.wait_for()
     field.press("Escape")
     assert page.get_by_role("option").count() == 0
+
+
+def test_results_come_while_a_person_types_and_count_as_used_when_they_are_asked_for(page: Page) -> None:
+    page.goto("/#/browse")
+    page.get_by_role("link", name="Search").click()
+    field = page.get_by_role("combobox", name="Search")
+
+    def is_counted(asked: str) -> Callable[[Response], bool]:
+        return lambda answer: f'"record_access":{asked}' in (answer.request.post_data or "")
+
+    with page.expect_response(is_counted("false")) as typed:
+        field.press_sequentially("silent rece")
+    page.locator("article.hit").first.wait_for()
+    assert typed.value.request.headers["x-cuetrail-page"] == "1"
+    expect(field).to_be_focused()
+    field.press_sequentially("iver")
+    page.locator("section.found[data-cue='silent receiver']").wait_for()
+    assert "q=silent+receiver" in page.url
+    with page.expect_response(is_counted("true")):
+        field.press("Enter")
+    assert page.locator("article.hit").count() > 1
+    page.go_back()
+    page.get_by_text("the whole timeline").wait_for()
+    assert field.input_value() == ""
+
+
+def test_a_search_is_kept_and_removed(page: Page) -> None:
+    search(page, "silent receiver")
+    page.get_by_role("button", name="Save this search").click()
+    page.goto("/#/search")
+    saved = page.get_by_role("region", name="Saved searches")
+    saved.get_by_role("link", name="silent receiver").click()
+    page.get_by_role("button", name="Saved", exact=True).wait_for()
+    page.evaluate(
+        "localStorage.setItem('cuetrail.searches', JSON.stringify([{title: 'x', address: 'javascript:ran(1)'}]))"
+    )
+    page.goto("/#/browse")
+    page.goto("/#/search")
+    page.get_by_text("the whole timeline").wait_for()
+    assert saved.count() == 0, "an address that is no search of this page is not offered"
+
+
+def test_links_between_memories_are_added_changed_and_removed(page: Page, memory_place: Path) -> None:
+    with Memory(memory_place, embedder=None) as memory:
+        node = memory.add("The mooring of the ferry", id="mooring", now=NOW)
+        page.goto(f"/#/node/{node.id}")
+        page.get_by_role("button", name="Add a link").click()
+        page.get_by_role("combobox", name="To").press_sequentially("skarh")
+        page.get_by_role("option", name=re.compile("Skarholm lighthouse")).first.click()
+        page.get_by_label("How").fill("near")
+        page.get_by_label("Strength").fill("0.8")
+        page.get_by_role("dialog").get_by_role("button", name="Add the link").click()
+        page.get_by_text("→ near").wait_for()
+        (edge,) = (memory.edge(one.edge) for one in memory.neighbours(node.id).neighbours)
+        assert edge is not None
+        assert (edge.src, edge.type, edge.weight) == ("mooring", "near", 0.8)
+        page.get_by_role("button", name="Change the link to Skarholm lighthouse").click()
+        page.get_by_label("Why", exact=True).fill("one can see it")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        page.get_by_text("one can see it").wait_for()
+        assert memory.neighbours(node.id).degree == 1
+        page.get_by_role("button", name="Remove the link to Skarholm lighthouse").click()
+        page.get_by_text("Nothing yet. Dreams find").wait_for()
+        assert memory.neighbours(node.id).degree == 0
+        page.goto("/#/node/Wingbeat")
+        page.get_by_role("button", name="Add a link").wait_for()
+        assert page.get_by_role("button", name=re.compile("^Remove the link")).count() == 0, "those of rules stay"
 
 
 def test_a_file_is_set_aside_and_let_back_with_all_that_came_from_it(page: Page, memory_place: Path) -> None:

@@ -75,22 +75,26 @@ export function SearchForm({ form, typing }: { form: Form; typing: (address: str
   const field = useRef<HTMLInputElement>(null);
   const key = addressOf(form);
   const suggesting = useSuggestions(draft.q, typed);
-  /** The address that typing led to: a draft that has gone on since stays. */
+  /** The address that this form led to: a draft that has gone on since stays. `live`: it is still being typed. */
   const own = useRef("");
+  const live = useRef(false);
   useEffect(() => {
-    if (own.current === key) return;
-    own.current = "";
-    setDraft(form);
-    setTyped(false);
-    typing("");
+    if (own.current !== key) {
+      own.current = "";
+      live.current = false;
+      setDraft(form);
+      setTyped(false);
+    }
+    if (!live.current) typing("");
   }, [key]);
   useEffect(() => {
     const next = { ...draft, q: draft.q.trim() };
     const address = addressOf(next);
     if (!typed || next.q.length < LEAST || next.tab !== "hits" || address === key) return undefined;
     const timer = setTimeout(() => {
-      const first = own.current === "";
+      const first = !live.current;
       own.current = address;
+      live.current = true;
       typing(address);
       // One entry in the browser's history for all that is typed.
       (first ? go : replaceWith)(address);
@@ -105,9 +109,12 @@ export function SearchForm({ form, typing }: { form: Form; typing: (address: str
   const search = (next: Form): void => {
     suggesting.close();
     setTyped(false);
-    own.current = "";
-    typing("");
-    go(addressOf(next));
+    const address = addressOf(next);
+    own.current = address;
+    live.current = false;
+    // The results of what was typed are those that were asked for; else they come with the new address.
+    if (address === key) typing("");
+    go(address);
     field.current?.blur();
   };
   const take = (one: Suggestion): void => {

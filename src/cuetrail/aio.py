@@ -176,6 +176,7 @@ class AsyncMemory:
     ingest_text = _in_thread(Memory.ingest_text)
     labels = _in_thread(Memory.labels)
     link = _in_thread(Memory.link)
+    merge = _in_thread(Memory.merge)
     mirror = _in_thread(Memory.mirror)
     mirrors = _in_thread(Memory.mirrors)
     narrate = _in_thread(Memory.narrate)

@@ -49,6 +49,7 @@ from cuetrail.model import (
     FactProvenance,
     Finding,
     IngestReport,
+    Merged,
     Neighbourhood,
     Node,
     Note,
@@ -100,6 +101,7 @@ from cuetrail.validation.stored_records import find_faulty
 from cuetrail.write import edges, facts
 from cuetrail.write.edit import edit
 from cuetrail.write.forget import Doomed, forget, plan_forget
+from cuetrail.write.merge import merge
 from cuetrail.write.notes import note
 from cuetrail.write.pipeline import add, add_many, write
 from cuetrail.write.quarantine import quarantine
@@ -292,6 +294,17 @@ class Memory:
             "confidence": confidence, "valid_from": valid_from, "valid_until": valid_until,
         }  # fmt: skip
         return relate(self.session, src, dst, given, _time(now))
+
+    @checked
+    def merge(self, id: str, into: str, *, dry_run: bool = False, now: When | None = None) -> Merged:
+        """Merge a person, concept or thing into another that means the same, both given by id or name; return what
+        passed on.
+
+        The other takes over names (as aliases), text, tags, buckets, facts, relationships, notes and history; the first
+        is removed. This cannot be undone; with `dry_run` nothing is written. Raises InputError for nodes of other kinds
+        or of a file, and Forgotten if something that would pass on was forgotten before.
+        """
+        return merge(self.session, id, into, dry_run, _time(now))
 
     # --- facts (write/facts.py, facts/)
 

@@ -15,7 +15,7 @@ from cuetrail.cli.commands.explore import brief, explore, traverse
 from cuetrail.cli.commands.facts import fact, narrate
 from cuetrail.cli.commands.forget import forget, quarantine
 from cuetrail.cli.commands.graph import graph
-from cuetrail.cli.commands.links import link, note, relate, unlink
+from cuetrail.cli.commands.links import link, merge, note, relate, unlink
 from cuetrail.cli.commands.model import model
 from cuetrail.cli.commands.recall import recall
 from cuetrail.cli.commands.serve import mcp, serve, token
@@ -26,8 +26,8 @@ from cuetrail.cli.commands.write import add, chat, edit, ingest
 
 VERBS = (
     setup, add, ingest, recall, chat, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink,
-    relate, note, fact, narrate, quarantine, forget, dream, dreams, mirror, stats, savings, bench, graph, mcp, serve,
-    token, export, import_, backup, copy, restore, model, reembed, doctor, completion, help_,
+    relate, merge, note, fact, narrate, quarantine, forget, dream, dreams, mirror, stats, savings, bench, graph, mcp,
+    serve, token, export, import_, backup, copy, restore, model, reembed, doctor, completion, help_,
 )  # fmt: skip
 """In the order of the help."""
 

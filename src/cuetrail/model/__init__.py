@@ -54,6 +54,7 @@ from cuetrail.model.results import ActivationEnd as ActivationEnd
 from cuetrail.model.results import Attempt as Attempt
 from cuetrail.model.results import Hit as Hit
 from cuetrail.model.results import Hop as Hop
+from cuetrail.model.results import Merged as Merged
 from cuetrail.model.results import Neighbour as Neighbour
 from cuetrail.model.results import Neighbourhood as Neighbourhood
 from cuetrail.model.results import Path as Path

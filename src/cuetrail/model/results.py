@@ -271,6 +271,28 @@ class Recollection:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The result of merging the node `gone` into `node`: the names, and how many facts, edges and notes passed on.
+
+    Edges are all that `gone` had; those that rules made are made again for `node`.
+    """
+
+    node: Node
+    gone: Node
+    aliases: tuple[str, ...]
+    facts: int
+    edges: int
+    notes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain data for JSON."""
+        return {
+            "node": node_dict(self.node), "gone": node_dict(self.gone), "aliases": list(self.aliases),
+            "facts": self.facts, "edges": self.edges, "notes": self.notes,
+        }  # fmt: skip
+
+
 def node_dict(node: Node) -> dict[str, Any]:
     """Returns a node as plain data for JSON."""
     return {

@@ -60,7 +60,7 @@ _EFFECTS: tuple[tuple[str, Effect], ...] = (
     ("note", Effect(writes=True, repeatable=False)),
     ("doctor", Effect(writes=True, all_users=True)),
     ("end_mirror import_", Effect(writes=True, paths=True)),
-    ("forget ingest_text unlink", Effect(writes=True, destroys=True)),
+    ("forget ingest_text merge unlink", Effect(writes=True, destroys=True)),
     ("backup export ingest ingest_bytes mirror", Effect(writes=True, destroys=True, paths=True)),
     ("reembed", Effect(writes=True, destroys=True, all_users=True)),
 )  # fmt: skip

@@ -174,7 +174,9 @@ _PATH = Rule(is_path, "a path (`~name` only for a user of this machine, and no l
 _FUNCTION = Rule(callable, "a function")
 
 RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(("cue", "dst", "format", "id", "ids", "kind", "name", "object", "predicate", "prefix"), _TEXT),
+    **dict.fromkeys(
+        ("cue", "dst", "format", "id", "ids", "into", "kind", "name", "object", "predicate", "prefix"), _TEXT
+    ),
     **dict.fromkeys(("after", "what", "zone"), _TEXT),
     **{name: _at_most(name) for name in MOST if name not in ("depth", "max_hops")},
     **dict.fromkeys(("cache", "single"), _FLAG),

@@ -309,3 +309,15 @@ def test_private_memories_are_seen_by_their_user_and_shared_ones_by_the_team(run
 
 def test_sharing_with_a_team_one_is_not_in_is_wrong_use(run: Run) -> None:
     assert "--team birds, CUETRAIL_TEAMS" in run("add", "a text", "--share", "birds", code=2).stderr
+
+
+def test_merge_shows_what_passes_on_asks_and_merges(run: Run, ask: Ask) -> None:
+    run("add", "--name", "Ines Okafor", "--kind", "person", "--id", "ines")
+    run("add", "--name", "I. Okafor", "--kind", "person", "--id", "okafor")
+    run("fact", "okafor", "lives_in", "Oslo")
+    assert "add --yes" in run("merge", "I. Okafor", "--into", "ines", code=2).stderr
+    preview = run("merge", "I. Okafor", "--into", "ines", "--dry-run").stdout
+    assert preview == "I. Okafor → Ines Okafor: would pass on the names I. Okafor, 1 fact, 0 edges, 0 notes\n"
+    assert ask("get", "okafor")["node"]["name"] == "I. Okafor"
+    assert ask("merge", "I. Okafor", "--into", "ines", "--yes")["node"]["aliases"] == ["I. Okafor"]
+    assert ask("get", "I. Okafor")["node"]["id"] == "ines"

@@ -352,6 +352,26 @@ def test_links_between_memories_are_added_changed_and_removed(page: Page, memory
         assert page.get_by_role("button", name=re.compile("^Remove the link")).count() == 0, "those of rules stay"
 
 
+def test_two_people_who_are_one_are_merged_after_a_look_at_what_passes_on(page: Page, memory_place: Path) -> None:
+    with Memory(memory_place, embedder=None) as memory:
+        memory.add("", kind="person", name="Quirin Aschenbach", id="quirin", now=NOW)
+        memory.add("", kind="person", name="Q. Aschenbach", id="asch", now=NOW)
+        memory.fact("asch", "lives_in", "Oslo", now=NOW)
+        page.goto("/#/node/asch")
+        page.get_by_role("button", name="Merge").click()
+        page.get_by_role("combobox", name="Into").press_sequentially("quiri")
+        page.get_by_role("option", name=re.compile("Quirin Aschenbach")).click()
+        page.get_by_role("button", name="What would happen?").click()
+        page.get_by_text("takes over 1 fact").wait_for()
+        assert memory.get("asch") is not None
+        page.evaluate(AXE.read_text("utf-8"))
+        assert faults(page) == []
+        page.get_by_role("button", name="Merge them").click()
+        page.get_by_text("Also called Q. Aschenbach").wait_for()
+        assert memory.nodes("asch") == {}
+        assert [fact.value for fact in memory.facts("Q. Aschenbach")] == ["Oslo"]
+
+
 def test_a_file_is_set_aside_and_let_back_with_all_that_came_from_it(page: Page, memory_place: Path) -> None:
     page.goto("/#/node/Reading list")
     page.get_by_role("button", name="Set aside").click()

@@ -20,6 +20,8 @@ const policy = types?.createPolicy("cuetrail", {
 export class Layout {
   private readonly worker: Worker;
   private number = new Map<string, number>();
+  private runs = 0;
+  private running = 0;
 
   constructor(
     private readonly graph: Graph,
@@ -29,7 +31,8 @@ export class Layout {
   ) {
     const url = document.documentElement.dataset["worker"] ?? "";
     this.worker = new Worker(policy ? policy.createScriptURL(url) : url, { type: "module" });
-    this.worker.onmessage = ({ data }: MessageEvent<{ positions: Float32Array; done: boolean }>) => {
+    this.worker.onmessage = ({ data }: MessageEvent<{ positions: Float32Array; done: boolean; number: number }>) => {
+      if (data.number !== this.running) return;
       const number = this.number;
       const wide = this.stretch();
       // One update for all nodes, so that thousands of them are one redraw.
@@ -57,11 +60,14 @@ export class Layout {
       edges: Uint32Array.from(edges.flatMap((edge) => this.graph.extremities(edge).map((id) => number.get(id) ?? 0))),
       weights: Float32Array.from(edges, (edge) => this.graph.getEdgeAttribute(edge, "weight") as number),
       rounds: nodes.length > 1500 ? 240 : 480,
+      number: (this.runs += 1),
     };
+    this.running = this.runs;
     this.worker.postMessage(task);
   }
 
   stop(): void {
+    this.running = 0;
     this.worker.postMessage(null);
   }
 

@@ -10,6 +10,8 @@ export interface Task {
   edges: Uint32Array;
   weights: Float32Array;
   rounds: number;
+  /** Given back with the positions, which may arrive when another layout has begun, or none is wanted. */
+  number: number;
 }
 
 const AT_A_TIME = 12;
@@ -23,7 +25,7 @@ onmessage = async ({ data }: MessageEvent<Task | null>): Promise<void> => {
   const settings = { ...forceAtlas2.inferSettings(graph), barnesHutOptimize: graph.order > 400, scalingRatio: 14, gravity: 0.06, edgeWeightInfluence: 0.5 };
   for (let done = 0; done < data.rounds && turn === current; done += AT_A_TIME) {
     forceAtlas2.assign(graph, { iterations: AT_A_TIME, settings, getEdgeWeight: "weight" });
-    postMessage({ positions: positionsOf(graph), done: done + AT_A_TIME >= data.rounds });
+    postMessage({ positions: positionsOf(graph), done: done + AT_A_TIME >= data.rounds, number: data.number });
     // Yields, so that a message can stop this layout or start another.
     await new Promise((resolve) => setTimeout(resolve));
   }

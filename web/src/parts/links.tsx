@@ -9,7 +9,7 @@ import { link } from "../route";
 import { energy, many, plain, snippet } from "../words";
 import { Button, Failure, Meter } from "./basics";
 import { Dialog } from "./dialog";
-import { type Suggestion, SuggestionList, useSuggestions, LIST } from "./suggest";
+import { NamePicker, type Picked } from "./pick_name";
 
 export interface Tie {
   edge: string;
@@ -90,18 +90,9 @@ interface DialogProps {
 }
 
 function LinkDialog({ id, title, tie, onClose, onDone }: DialogProps): JSX.Element {
-  const [to, setTo] = useState({ id: tie?.node.id ?? "", title: tie?.node.title ?? "" });
-  const [typed, setTyped] = useState(false);
+  const [to, setTo] = useState<Picked>({ id: tie?.node.id ?? "", title: tie?.node.title ?? "" });
   const [draft, setDraft] = useState({ type: tie?.type ?? "", text: tie?.text ?? "", weight: String(tie?.weight ?? 0.5) });
   const [problem, setProblem] = useState<Problem>();
-  const suggesting = useSuggestions(to.title, typed);
-  // A link leads to a memory: tags and buckets are no memories.
-  const found = suggesting.found.filter((one) => one.id !== null && one.id !== id);
-  const take = (one: Suggestion): void => {
-    setTo({ id: one.id ?? "", title: one.text });
-    setTyped(false);
-    suggesting.close();
-  };
   const save = (): void => {
     setProblem(undefined);
     const other = to.id || to.title.trim();
@@ -113,30 +104,7 @@ function LinkDialog({ id, title, tie, onClose, onDone }: DialogProps): JSX.Eleme
     <Dialog title={tie ? "Change this link" : "Add a link"} onClose={onClose}>
       <form class="stack" onSubmit={(event) => { event.preventDefault(); save(); }}>
         <p class="muted">{tie && !tie.outgoing ? <>From <b>{tie.node.title}</b> to <b>{title}</b></> : tie ? <>From <b>{title}</b> to <b>{tie.node.title}</b></> : <>From <b>{title}</b></>}</p>
-        {!tie && (
-          <div class="field linked">
-            <label for="link-to">To</label>
-            <input
-              id="link-to"
-              value={to.title}
-              autocomplete="off"
-              role="combobox"
-              aria-autocomplete="list"
-              aria-controls={LIST}
-              aria-expanded={found.length > 0}
-              placeholder="a title or a name"
-              onInput={(event) => { setTyped(true); setTo({ id: "", title: event.currentTarget.value }); }}
-              onKeyDown={(event) => {
-                const chosen = found[Math.max(0, suggesting.at)];
-                const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-                if (by && suggesting.move(by)) event.preventDefault();
-                else if (event.key === "Enter" && chosen && suggesting.at >= 0) { event.preventDefault(); take(chosen); }
-              }}
-              onBlur={suggesting.close}
-            />
-            <SuggestionList found={found} at={suggesting.at} take={take} />
-          </div>
-        )}
+        {!tie && <NamePicker label="To" not={id} picked={to} pick={setTo} />}
         <label class="field">
           How
           <input value={draft.type} placeholder="optional, such as built by" data-first={tie ? true : undefined} onInput={(event) => setDraft({ ...draft, type: event.currentTarget.value })} />

@@ -10,6 +10,7 @@ import { Bucket, Button, Empty, Failure, Kind, Loading, Meter, Tag } from "../pa
 import { Markdown } from "../markdown/render";
 import { learn } from "../parts/known";
 import { Links, type Tie } from "../parts/links";
+import { canMerge, MergeDialog } from "../parts/merge";
 import { Elsewhere, type Note, WholeNote } from "../parts/note";
 import { go, link } from "../route";
 import { atTime, energy, isDay, isoOf, many, onDay, onShortDay, plain, shownTime, titleOf } from "../words";
@@ -58,7 +59,7 @@ export function NodeView({ id }: { id: string }): JSX.Element {
 }
 
 function Whole({ about, again }: { about: About; again: () => void }): JSX.Element {
-  const [doing, setDoing] = useState<"edit" | "forget" | null>(null);
+  const [doing, setDoing] = useState<"edit" | "forget" | "merge" | null>(null);
   const [problem, setProblem] = useState<Problem>();
   const { node } = about;
   const own = about.labels.filter((tag) => tag.origin === "user");
@@ -93,6 +94,7 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
             <>
               <Button icon="edit" onClick={() => setDoing("edit")}>Edit</Button>
               <Button icon="quarantine" onClick={move}>{aside ? "Let back" : "Set aside"}</Button>
+              {canMerge(node) && <Button icon="merge" look="quiet" onClick={() => setDoing("merge")}>Merge</Button>}
               <Button icon="forget" look="quiet" onClick={() => setDoing("forget")}>Forget</Button>
             </>
           ) : (
@@ -142,6 +144,7 @@ function Whole({ about, again }: { about: About; again: () => void }): JSX.Eleme
           }}
         />
       )}
+      {doing === "merge" && <MergeDialog node={node} onClose={() => setDoing(null)} onDone={(kept) => go(link("node", kept))} />}
       {doing === "forget" && <ForgetDialog nodes={[node]} onClose={() => setDoing(null)} onDone={() => go(link("search"))} />}
     </article>
   );

@@ -1,15 +1,18 @@
-"""`cuetrail link`, `unlink`, `relate` and `note`: edges between nodes, and remarks on nodes and edges."""
+"""`cuetrail link`, `unlink`, `relate`, `merge` and `note`: edges between nodes, nodes that are one, and remarks."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import Any
 
 import click
 
+from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import choice, end_time, find_node, several, start_time
-from cuetrail.cli.output import count_of, node_title, short_id
+from cuetrail.cli.output import count_of, first_of, node_title, short_id
+from cuetrail.model import Merged
 
 _LEVEL = click.IntRange(1, 5)
 
@@ -97,3 +100,34 @@ def note(run: Run, /, target: str, text: str, expires: str) -> None:
         made = memory.note(target if on_edge else find_node(memory, target).id, text, expires=expires)
     data = {"id": made.id, "target": made.target, "on": made.on, "text": made.text, "expires": made.expires}
     run.result(data, made.id if run.quiet else f"noted on {short_id(made.target)}")
+
+
+@verb("cuetrail merge 'I. Okafor' --into 'Ines Okafor'", "cuetrail merge NYC --into 'New York' --dry-run")
+@click.argument("gone", metavar="NODE")
+@click.option("--into", metavar="OTHER", required=True, help="The node that stays.")
+@click.option("--dry-run", is_flag=True, help="Show what would pass on, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation. Required without a terminal.")
+def merge(run: Run, gone: str, into: str, dry_run: bool, yes: bool) -> None:
+    """Merge two nodes that mean the same person, concept or thing.
+
+    OTHER takes over the names, text, tags, facts, relationships, remarks and history of NODE, which is removed. Its
+    name then means OTHER. This cannot be undone.
+    """
+    if not yes and not dry_run and not sys.stdin.isatty():
+        raise click.UsageError("merging cannot be undone and there is no terminal to ask on: add --yes, or --dry-run")
+    with run.open(vectors=True, anyway=True) as memory:
+        one, other = find_node(memory, gone), find_node(memory, into)
+        found = memory.merge(one.id, into=other.id, dry_run=True)
+        if not dry_run and not yes:
+            output.warn(_merged_text(found, "would pass on"))
+            if not click.confirm("Merge them?", err=True):
+                raise click.ClickException("nothing was merged")
+        if not dry_run:
+            found = memory.merge(one.id, into=other.id)
+    run.summary(found.to_dict(), _merged_text(found, "would pass on" if dry_run else "passed on"))
+
+
+def _merged_text(found: Merged, verb_: str) -> str:
+    names = f"the names {first_of(found.aliases)}, " if found.aliases else ""
+    counts = [count_of(getattr(found, name), name[:-1]) for name in ("facts", "edges", "notes")]
+    return f"{node_title(found.gone, 40)} → {node_title(found.node, 40)}: {verb_} {names}{', '.join(counts)}"

@@ -9,7 +9,7 @@ May import: embed, errors, formulas, mirror, model, session, store, text.
 """
 
 from cuetrail.dream.context import DreamContext
-from cuetrail.dream.passes.temporal import zone_of
+from cuetrail.dream.passes.temporal_tags import zone_of
 from cuetrail.dream.run import PASSES, dream
 from cuetrail.dream.summaries import Teller, extract
 from cuetrail.dream.tags import RULE, AutoTagger

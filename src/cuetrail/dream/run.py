@@ -32,9 +32,9 @@ from cuetrail.dream.passes import (
     note_expiry,
     storylines,
     tag_propagation,
-    temporal,
+    temporal_tags,
 )
-from cuetrail.dream.passes.temporal import zone_of
+from cuetrail.dream.passes.temporal_tags import zone_of
 from cuetrail.dream.reconcile import reconcile
 from cuetrail.dream.report_log import log_report
 from cuetrail.dream.summaries import Teller, extract
@@ -46,7 +46,7 @@ from cuetrail.session import Session
 from cuetrail.store.write import Progress
 
 PASSES: tuple[Pass, ...] = (
-    temporal.temporal,
+    temporal_tags.temporal,
     auto_tags.auto_tags,
     tag_propagation.infection,
     mentions.mentions,

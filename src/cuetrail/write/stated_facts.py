@@ -19,7 +19,7 @@ from cuetrail.errors import InputError
 from cuetrail.extract.facts import FIELD, USER, FactReader, Passage, Triple, from_fields
 from cuetrail.extract.whose_voice import MACHINES, USERS, is_own_voice
 from cuetrail.facts.beliefs import single_valued
-from cuetrail.facts.resolve import (
+from cuetrail.facts.resolve_entity import (
     UNTYPED,
     Resolved,
     entity_of,

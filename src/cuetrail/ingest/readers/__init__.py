@@ -20,7 +20,6 @@ from cuetrail.ingest.readers import (
     chat,
     chat_exports,
     code,
-    foreign,
     html,
     logseq,
     markdown,
@@ -28,6 +27,7 @@ from cuetrail.ingest.readers import (
     org,
     pdf,
     plain,
+    refused_exports,
 )
 from cuetrail.ingest.readers.app_folders import NOWHERE, Place
 from cuetrail.text.normalise import clean
@@ -98,7 +98,7 @@ def read(data: bytes, source: str, place: Place = NOWHERE) -> list[Document]:
 
     Raises ReadError; LeftOut for a file that is no memory, such as a template.
     """
-    foreign.refuse_database(data, source)
+    refused_exports.refuse_database(data, source)
     if data.startswith(b"%PDF-") or _suffix(source) == "pdf":
         return _guarded("pdf", data, "", source, place)
     return read_string(decode(data, source), source, place=place)

@@ -16,7 +16,7 @@ from cuetrail.errors import ReadError
 from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, LeftOut, Part, aliases, stem
 from cuetrail.ingest.passages import compose
-from cuetrail.ingest.readers import chat_exports, foreign, plain, roam
+from cuetrail.ingest.readers import chat_exports, plain, refused_exports, roam
 from cuetrail.ingest.readers.app_folders import NOWHERE, Place
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
@@ -72,7 +72,7 @@ def read(text: str, source: str, place: Place = NOWHERE) -> list[Document]:
     if not chats:
         if others := chat_exports.other_documents(value, source):
             return others
-        foreign.refuse(value, source)
+        refused_exports.refuse(value, source)
         if place.app == "chats":
             raise LeftOut(source, chat_exports.OTHER_FILES)
         return [plain.read(text, source, prose=False)]

@@ -12,8 +12,8 @@ from typing import Any
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.ingest.readers.app_folders import CHAT_FILES
-from cuetrail.ingest.readers.foreign import product_of
 from cuetrail.ingest.readers.notion import is_page
+from cuetrail.ingest.readers.refused_exports import product_of
 from cuetrail.model import FileError
 from cuetrail.store.read import Record
 from cuetrail.transfer.formats import basic_memory, cozodb, mcp_memory, mem0

@@ -20,7 +20,8 @@ from cuetrail.dream.summaries import Teller
 from cuetrail.dream.tags import AutoTagger
 from cuetrail.embed import open_embedder
 from cuetrail.embed.embedder import Embedder
-from cuetrail.embed.vectors import Vectors, reembed
+from cuetrail.embed.reembed import reembed
+from cuetrail.embed.vectors import Vectors
 from cuetrail.evaluate import Comparison, Question
 from cuetrail.explore import brief, browse, explore
 from cuetrail.explore.brief import BRIEF_BUDGET, Brief

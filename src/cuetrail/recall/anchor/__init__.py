@@ -3,6 +3,6 @@
 `hybrid_search.py` is the default: text and vectors, names and dates. `text_attempts.py` searches text alone, in several
 attempts, `activation_seeds.py` the seeds of an activation.
 
-
-May import: errors, formulas, model, recall.query, recall.stage_types, recall.trail_constants, store, text.
+May import: errors, formulas, model, recall.dates_in_query, recall.query, recall.stage_types, recall.trail_constants,
+store, text.
 """

@@ -15,7 +15,8 @@ from cuetrail.errors import EmbedderError
 from cuetrail.formulas import DAY, fused
 from cuetrail.model import FieldWeights, Node, SearchHit, TextQuery, Where
 from cuetrail.model.searched_fields import searched_title
-from cuetrail.recall.query import Span, asks_for_anything, only_asks, possible_topics, read_dates, without_answer_form
+from cuetrail.recall.dates_in_query import Span, read_dates
+from cuetrail.recall.query import asks_for_anything, only_asks, possible_topics, without_answer_form
 from cuetrail.recall.stage_types import Anchor, Anchored, RecallContext
 from cuetrail.recall.trail_constants import BODY, Fusion, Trail
 from cuetrail.store.graph import EdgeFilter, StepQuery

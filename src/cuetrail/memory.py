@@ -36,8 +36,8 @@ from cuetrail.facts.resolve_entity import get_node, require_node
 from cuetrail.ingest.build import Options
 from cuetrail.ingest.conversation import add_messages
 from cuetrail.ingest.pipeline import ingest, ingest_content
-from cuetrail.ingest.readers import read as read_bytes
-from cuetrail.ingest.readers import read_string
+from cuetrail.ingest.readers.read_file import read as read_bytes
+from cuetrail.ingest.readers.read_file import read_string
 from cuetrail.mirror import MirrorReport, Placement
 from cuetrail.model import (
     BudgetLike,

@@ -16,8 +16,9 @@ from cuetrail.errors import ReadError
 from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, LeftOut, Part, aliases, stem
 from cuetrail.ingest.passages import compose
-from cuetrail.ingest.readers import chat_exports, plain, refused_exports, roam
+from cuetrail.ingest.readers import plain, refused_exports, roam
 from cuetrail.ingest.readers.app_folders import NOWHERE, Place
+from cuetrail.ingest.readers.chats import claude
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 from cuetrail.text.prose import split_sentences
@@ -70,11 +71,11 @@ def read(text: str, source: str, place: Place = NOWHERE) -> list[Document]:
         return roam.read(value, source)
     chats = _chats(value)
     if not chats:
-        if others := chat_exports.other_documents(value, source):
+        if others := claude.other_documents(value, source):
             return others
         refused_exports.refuse(value, source)
         if place.app == "chats":
-            raise LeftOut(source, chat_exports.OTHER_FILES)
+            raise LeftOut(source, claude.OTHER_FILES)
         return [plain.read(text, source, prose=False)]
     return _documents(chats, source, {"skipped_lines": skipped} if skipped else {})
 
@@ -149,7 +150,7 @@ def _node_time(node: Mapping[str, Any]) -> int:
 
 def read_turn(message: Any) -> Turn | None:
     """Returns a message as a turn; None if it is hidden, is not an object, or has no speaker or no text."""
-    if not isinstance(message, dict) or chat_exports.reason_to_hide(message):
+    if not isinstance(message, dict) or claude.reason_to_hide(message):
         return None
     return _turn(message, Counter())
 
@@ -160,12 +161,12 @@ def _turns(message: Any, left_out: Counter[str]) -> list[Turn]:
     """
     if not isinstance(message, dict):
         return []
-    if reason := chat_exports.reason_to_hide(message):
+    if reason := claude.reason_to_hide(message):
         left_out[reason] += 1
         return []
-    chat_exports.count_blocks(message, left_out)
+    claude.count_blocks(message, left_out)
     turn = _turn(message, left_out)
-    files = [Turn("", text, _time(message), name) for name, text in chat_exports.attached(message, left_out)]
+    files = [Turn("", text, _time(message), name) for name, text in claude.attached(message, left_out)]
     return [*files, turn] if turn is not None else files
 
 
@@ -175,7 +176,7 @@ def _turn(message: Mapping[str, Any], left_out: Counter[str]) -> Turn | None:
     if speaker.casefold() in _PERSON:
         speaker = next((name for key in _NAME_KEYS if (name := _name(message.get(key)))), speaker)
     text = next((text for key in _CONTENT_KEYS if (text := _content(message.get(key)))), "")
-    text = chat_exports.without_citations(text, left_out).strip()
+    text = claude.without_citations(text, left_out).strip()
     return Turn(speaker, text, _time(message)) if speaker and text else None
 
 
@@ -198,11 +199,7 @@ def _content(value: Any) -> str:
         return "\n\n".join(
             text for block in value[:10_000] if not isinstance(block, list) and (text := _content(block))
         )
-    if (
-        not isinstance(value, dict)
-        or value.get("content_type") in chat_exports.HIDDEN
-        or value.get("type") in chat_exports.HIDDEN
-    ):
+    if not isinstance(value, dict) or value.get("content_type") in claude.HIDDEN or value.get("type") in claude.HIDDEN:
         return ""
     inner = value.get("parts") or value.get("text") or value.get("result")
     return _content(inner) if isinstance(inner, (str, list)) else ""

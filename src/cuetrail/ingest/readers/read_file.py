@@ -1,9 +1,4 @@
-"""Reads files into documents, with one module per format.
-
-A file that cannot be read raises ReadError; the message says what is wrong and what to do.
-
-May import: errors, extract, files, ingest.split, ingest.document, ingest.passages, text.
-"""
+"""Reads a file: its bytes up to a limit, then its documents with the reader of its format."""
 
 from __future__ import annotations
 
@@ -17,8 +12,6 @@ from cuetrail.files import read_at_most
 from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import (
     canvas,
-    chat,
-    chat_exports,
     code,
     html,
     logseq,
@@ -30,6 +23,7 @@ from cuetrail.ingest.readers import (
     refused_exports,
 )
 from cuetrail.ingest.readers.app_folders import NOWHERE, Place
+from cuetrail.ingest.readers.chats import chat_json, claude
 from cuetrail.text.normalise import clean
 
 __all__ = ["FORMATS", "MAX_BYTES", "decode", "load", "read", "read_string", "supported"]
@@ -120,13 +114,13 @@ def read_string(text: str, source: str, format: str | None = None, place: Place 
 
 def _guarded(kind: str, data: bytes, text: str, source: str, place: Place) -> list[Document]:
     """Returns the documents that the reader of a format finds. Turns every error of a parser into a ReadError."""
-    chat_exports.refuse_by_name(source, place)
+    claude.refuse_by_name(source, place)
     try:
         match kind:
             case "pdf":
                 return [pdf.read(data, source)]
             case "json":
-                return chat.read(text, source, place)
+                return chat_json.read(text, source, place)
             case "html":
                 return [html.read(text, source)]
             case "markdown":

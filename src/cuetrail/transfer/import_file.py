@@ -14,7 +14,7 @@ from cuetrail.errors import InputError, ReadError
 from cuetrail.facts.beliefs import single_valued
 from cuetrail.ingest.build import Options
 from cuetrail.ingest.pipeline import ingest_copies, ingest_path
-from cuetrail.ingest.readers.read_file import supported
+from cuetrail.ingest.readers.file_format import supported
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Note, Scope, SourceFile, Tombstone, Version
 from cuetrail.model.records import STORYLINE_KINDS
 from cuetrail.model.tags import is_path_tag

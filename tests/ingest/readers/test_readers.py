@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.ingest.readers import markdown
-from cuetrail.ingest.readers.read_file import read, read_string, supported
+from cuetrail.ingest.readers.file_format import supported
+from cuetrail.ingest.readers.read_file import read, read_string
 from tests.ingest.readers.tools import DAY, one, read_file, write
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -1,6 +1,6 @@
-"""Reads files into documents: `read_file` picks the reader of the format, and each format has a module or folder.
+"""Reads files into documents: `file_format` tells the format, `read_file` calls its reader, one module per format.
 
 A file that cannot be read raises ReadError; the message says what is wrong and what to do.
 
-May import: errors, extract, files, ingest.split, ingest.document, ingest.passages, text.
+May import: errors, extract, files, ingest.document, ingest.encoding, ingest.passages, ingest.split, text.
 """

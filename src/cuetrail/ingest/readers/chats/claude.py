@@ -1,68 +1,22 @@
-"""The exports of ChatGPT and Claude beside their chats: projects, memories, attachments, and what is no memory.
-
-Tool calls and their output, marks of citations, thoughts of the model and account data are left out and counted.
-"""
+"""What is particular to an export of Claude: blocks of messages, attachments with texts, projects and memories."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cuetrail.ingest.document import Document, LeftOut, Part, aliases, stem
+from cuetrail.ingest.document import Document, Part, aliases
 from cuetrail.ingest.passages import compose
 from cuetrail.ingest.readers import markdown
-from cuetrail.ingest.readers.app_folders import Place
+from cuetrail.ingest.readers.chats.left_out import NO_TEXT, THOUGHTS, TOOL_CALLS, TOOL_OUTPUTS
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 
-TOOL_OUTPUTS, TOOL_CALLS, THOUGHTS = "tool outputs", "tool calls", "thoughts and settings of the model"
-CITATIONS, NO_TEXT = "marks of citations", "attachments without text"
-SYSTEM = "messages of the system"
-ACCOUNT, OTHER_FILES = "files with account data", "files of the export without chats"
-SAME_CHATS = "pages with the same chats"
-
-# Content that the model keeps to itself; the user never saw it.
-HIDDEN = frozenset({"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", "thinking"})
-_TOOL_CONTENT = frozenset(
-    {"execution_output", "tether_browsing_display", "tether_quote", "system_error", "computer_output"}
-)
 _BLOCKS = {"tool_use": TOOL_CALLS, "tool_result": TOOL_OUTPUTS, "server_tool_use": TOOL_CALLS, "thinking": THOUGHTS}
-# ChatGPT writes references to sources in characters of private use; an "entity" has a name to read.
-_ENTITY = re.compile('\ue200entity\ue202\\["[^"\ue201]{0,60}","([^"\ue201]{1,200})"[^\ue201]{0,500}\ue201')
-_CITATION = re.compile(
-    "\ue200[^\ue201]{0,2000}\ue201|【\\d{1,4}(?::\\d{1,4})?†[^】\\n]{0,200}】|:contentReference\\[oaicite:\\d+\\]\\{index=\\d+\\}"
-    "|\\[oaicite:\\d+\\]|[\ue200-\ue206]"
-)
 # Claude writes this where its page shows an artifact or the use of a tool.
 _UNSUPPORTED = re.compile(r"```\nThis block is not supported on your current device yet\.\n```")
-_ACCOUNT_KEYS = (
-    {"full_name", "email_address"},
-    {"chatgpt_plus_user"},
-    {"email", "phone_number"},
-    {"verified_phone_number"},
-)
-_WITHOUT_CHATS = frozenset({
-    "message_feedback", "model_comparisons", "shared_conversations", "user_settings", "sora", "shopping", "group_chats",
-    "export_manifest", "conversation_asset_file_names", "library_files",
-})  # fmt: skip
-_ACCOUNT_NAMES = frozenset({"user", "users", "account", "login_history"})
-
-
-def reason_to_hide(message: Mapping[str, Any]) -> str:
-    """Returns what a message of ChatGPT is that its page does not show as a message; "" if it is one to read."""
-    author, content, metadata = message.get("author"), message.get("content"), message.get("metadata")
-    kind = content.get("content_type") if isinstance(content, dict) else None
-    if kind in HIDDEN or message.get("type") in HIDDEN:
-        return THOUGHTS
-    if (isinstance(author, dict) and author.get("role") == "tool") or kind in _TOOL_CONTENT:
-        return TOOL_OUTPUTS
-    hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation") is True
-    if hidden or (isinstance(author, dict) and author.get("role") == "system"):
-        return SYSTEM
-    return TOOL_CALLS if isinstance(author, dict) and message.get("recipient") not in (None, "all", "") else ""
 
 
 def count_blocks(message: Mapping[str, Any], left_out: Counter[str]) -> None:
@@ -73,16 +27,12 @@ def count_blocks(message: Mapping[str, Any], left_out: Counter[str]) -> None:
             left_out[_BLOCKS[block["type"]]] += 1
 
 
-def without_citations(text: str, left_out: Counter[str]) -> str:
-    """Returns a text without marks of citations, and counts these."""
-    if "\ue200" in text or "【" in text or "oaicite" in text:
-        text = _ENTITY.sub(r"\1", text)
-        text, count = _CITATION.subn("", text)
-        left_out[CITATIONS] += count
+def without_unsupported(text: str) -> str:
+    """Returns a text without the blocks that stand for an artifact or the use of a tool."""
     return _UNSUPPORTED.sub("", text) if "not supported on your current device" in text else text
 
 
-def attached(message: Mapping[str, Any], left_out: Counter[str]) -> Iterator[tuple[str, str]]:
+def attached_texts(message: Mapping[str, Any], left_out: Counter[str]) -> Iterator[tuple[str, str]]:
     """Yields the names and extracted texts of a message's attachments; counts those without a text."""
     given = message.get("attachments")
     for one in given if isinstance(given, list) else ():
@@ -93,37 +43,12 @@ def attached(message: Mapping[str, Any], left_out: Counter[str]) -> Iterator[tup
             yield clean(name).strip()[:200] if isinstance(name, str) else "", clean(text).strip()
         else:
             left_out[NO_TEXT] += 1
-    metadata = message.get("metadata")
-    names = metadata.get("attachments") if isinstance(metadata, dict) else None
-    for files in (message.get("files"), names):
-        left_out[NO_TEXT] += len(files) if isinstance(files, list) else 0
+    files = message.get("files")
+    left_out[NO_TEXT] += len(files) if isinstance(files, list) else 0
 
 
-def refuse_by_name(source: str, place: Place) -> None:
-    """Raises LeftOut for a file of an export that holds no chats, such as `chat.html`, which repeats them."""
-    if place.app != "chats":
-        return
-    name = PurePosixPath(source).name.casefold()
-    if name == "chat.html":
-        raise LeftOut(source, SAME_CHATS)
-    if name.endswith(".json") and stem(name) in _ACCOUNT_NAMES:
-        raise LeftOut(source, ACCOUNT)
-    if name.endswith(".json") and stem(name) in _WITHOUT_CHATS:
-        raise LeftOut(source, OTHER_FILES)
-
-
-def other_documents(value: Any, source: str) -> list[Document]:
-    """Returns the documents of projects and memories of Claude; [] for any other JSON.
-
-    Raises LeftOut for account data and for chats without any message.
-    """
-    items = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
-    if not items or (isinstance(value, list) and len(items) != len(value)):
-        return []
-    if any(keys <= items[0].keys() for keys in _ACCOUNT_KEYS):
-        raise LeftOut(source, ACCOUNT)
-    if all(isinstance(item.get("chat_messages"), list) or {"mapping", "create_time"} <= item.keys() for item in items):
-        raise LeftOut(source, "files of chats without messages")
+def projects_and_memories(items: Sequence[Mapping[str, Any]], source: str) -> list[Document]:
+    """Returns the documents of projects and of what Claude remembers; [] for any other JSON."""
     if all({"uuid", "name", "docs"} <= item.keys() for item in items):
         return [document for item in items for document in _project(item, source)]
     if all({"conversations_memory", "project_memories"} & item.keys() for item in items):

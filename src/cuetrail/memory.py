@@ -32,7 +32,7 @@ from cuetrail.explore.explore import Exploration
 from cuetrail.extract import open_fact_reader
 from cuetrail.extract.facts import FactReader
 from cuetrail.facts.beliefs import believed_facts, fact_history
-from cuetrail.facts.resolve_entity import get_node, require_node
+from cuetrail.facts.find_node import get_node, require_node
 from cuetrail.ingest.build import Options
 from cuetrail.ingest.conversation import add_messages
 from cuetrail.ingest.pipeline import ingest, ingest_content

@@ -29,8 +29,8 @@ from cuetrail.explore.browse import Timeline
 from cuetrail.explore.candidates import CANDIDATES
 from cuetrail.explore.context import Expander
 from cuetrail.explore.explore import Exploration
-from cuetrail.extract import open_fact_reader
 from cuetrail.extract.facts import FactReader
+from cuetrail.extract.registry import open_fact_reader
 from cuetrail.facts.beliefs import believed_facts, fact_history
 from cuetrail.facts.find_node import get_node, require_node
 from cuetrail.ingest.build import Options

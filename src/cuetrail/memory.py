@@ -29,11 +29,11 @@ from cuetrail.explore.browse import Timeline
 from cuetrail.explore.candidates import CANDIDATES
 from cuetrail.explore.context import Expander
 from cuetrail.explore.explore import Exploration
-from cuetrail.extract.facts import FactReader
+from cuetrail.extract.facts_by_rules import FactReader
 from cuetrail.extract.registry import open_fact_reader
 from cuetrail.facts.beliefs import believed_facts, fact_history
 from cuetrail.facts.find_node import get_node, require_node
-from cuetrail.ingest.build import Options
+from cuetrail.ingest.build_nodes import Options
 from cuetrail.ingest.conversation import add_messages
 from cuetrail.ingest.pipeline import ingest, ingest_content
 from cuetrail.ingest.readers.read_file import read as read_bytes

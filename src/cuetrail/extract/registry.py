@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuetrail.errors import InputError
-from cuetrail.extract.facts import FactReader, by_rules
+from cuetrail.extract.facts_by_rules import FactReader, by_rules
 
 
 def open_fact_reader(given: FactReader | str | None, api_key: str | None) -> FactReader | None:
@@ -21,6 +21,6 @@ def open_fact_reader(given: FactReader | str | None, api_key: str | None) -> Fac
     if kind != "openai":
         raise InputError(f"there is no extractor {given!r}: use rules, none, or openai:URL#MODEL")
     # Imported here, because this import is slow and most commands do not need it.
-    from cuetrail.extract.llm import OpenAIReader
+    from cuetrail.extract.facts_by_llm import OpenAIReader
 
     return OpenAIReader(url, model, api_key)

@@ -11,7 +11,7 @@ from pathlib import Path
 import xxhash
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.ingest.build import Built, Options, build
+from cuetrail.ingest.build_nodes import Built, Options, build
 from cuetrail.ingest.diff import compare
 from cuetrail.ingest.document import Document, LeftOut
 from cuetrail.ingest.readers.app_folders import AppFolders

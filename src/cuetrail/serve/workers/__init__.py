@@ -6,5 +6,5 @@ child             a process: `reader` answers requests, `writer` carries out all
 shared_counts     open connections and requests of all readers, in shared memory
 process_messages  messages between the processes
 
-May import: errors, memory, model, serve.memory_access, serve.rest, serve.writes.
+May import: errors, memory, model, serve.memory_access, serve.rest, serve.write_queue.
 """

@@ -14,7 +14,7 @@ from cuetrail.serve.rest.metrics import Metrics
 from cuetrail.serve.rest.problem_details import Problem
 from cuetrail.serve.workers.process_messages import Line, Outcome, outcome_of_error
 from cuetrail.serve.workers.shared_counts import SharedCounts
-from cuetrail.serve.writes import Key
+from cuetrail.serve.write_queue import Key
 
 WRITER_SECONDS = 20.0
 """How long a write waits for the writer to start."""

@@ -22,7 +22,7 @@ from cuetrail.serve.rest.metrics import Metrics
 from cuetrail.serve.rest.open_requests import Load
 from cuetrail.serve.workers.process_messages import Line, result_of
 from cuetrail.serve.workers.shared_counts import SharedCounts, address_code, free_row
-from cuetrail.serve.writes import Emit, Key, Write, Writes
+from cuetrail.serve.write_queue import Emit, Key, Write, Writes
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory

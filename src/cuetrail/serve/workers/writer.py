@@ -19,7 +19,7 @@ from cuetrail.serve.memory_access import LazyMemory
 from cuetrail.serve.rest.problem_details import Problem
 from cuetrail.serve.workers.process_messages import Line, Outcome, outcome_of_error
 from cuetrail.serve.workers.shared_counts import SharedCounts
-from cuetrail.serve.writes import Pace, Write, WriteQueue
+from cuetrail.serve.write_queue import Pace, Write, WriteQueue
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory

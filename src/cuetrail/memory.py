@@ -17,7 +17,7 @@ from cuetrail.config import without_password
 from cuetrail.dream.report_log import Dreamt, logged_reports
 from cuetrail.dream.run import dream_and_log
 from cuetrail.dream.summaries import Teller
-from cuetrail.dream.tags import AutoTagger
+from cuetrail.dream.taggers import AutoTagger
 from cuetrail.embed import open_embedder
 from cuetrail.embed.embedder import Embedder
 from cuetrail.embed.reembed import reembed

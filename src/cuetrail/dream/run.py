@@ -38,7 +38,7 @@ from cuetrail.dream.passes.temporal_tags import zone_of
 from cuetrail.dream.reconcile import reconcile
 from cuetrail.dream.report_log import log_report
 from cuetrail.dream.summaries import Teller, extract
-from cuetrail.dream.tags import RULE, AutoTagger
+from cuetrail.dream.taggers import RULE, AutoTagger
 from cuetrail.errors import InputError
 from cuetrail.mirror import sync_registered
 from cuetrail.model import PASS_NAMES, DreamReport, PassReport, Scope

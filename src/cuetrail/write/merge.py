@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cuetrail.errors import InputError, NotFound
-from cuetrail.facts.resolve import require_node
+from cuetrail.facts.find_node import require_node
 from cuetrail.model import Merged, Node, Scope, Tag, Version
 from cuetrail.model.records import SEMANTIC_KINDS
 from cuetrail.session import Session

@@ -196,7 +196,7 @@ def the_graph(trial: Trial) -> None:
 
 
 def writing_and_links(trial: Trial) -> None:
-    """Writes a memory with title and tags; adds, changes and removes a link; merges nothing."""
+    """Writes a memory with title and tags; adds, changes and removes a link."""
     page = trial.page
     page.goto("/#/search")
     page.get_by_role("button", name="Write a memory").click()
@@ -220,6 +220,26 @@ def writing_and_links(trial: Trial) -> None:
     trial.picture("linked")
     page.get_by_role("button", name=re.compile("^Remove the link")).click()
     page.get_by_text("Nothing yet.").wait_for()
+
+
+def merging(trial: Trial) -> None:
+    """Writes two people who are one, and merges them after a look at what passes on."""
+    page = trial.page
+    for name in ("Quirin Aschenbach", "Q. Aschenbach"):
+        page.goto("/#/search")
+        page.get_by_role("button", name="Write a memory").click()
+        page.get_by_label("It is").select_option("person")
+        page.get_by_label("Name").fill(name)
+        page.get_by_role("button", name="Save").click()
+        page.get_by_role("heading", name=name).wait_for()
+    page.get_by_role("button", name="Merge").click()
+    page.get_by_role("combobox", name="Into").press_sequentially("quiri", delay=KEY_MS)
+    page.get_by_role("option", name=re.compile("Quirin Aschenbach")).click()
+    page.get_by_role("button", name="What would happen?").click()
+    page.get_by_text("takes over").wait_for()
+    trial.picture("merge")
+    page.get_by_role("button", name="Merge them").click()
+    page.get_by_text("Also called Q. Aschenbach").wait_for()
 
 
 def files_are_dropped(trial: Trial) -> None:
@@ -321,7 +341,7 @@ def no_serious_fault(trial: Trial) -> None:
 
 STEPS: tuple[Callable[[Trial], None], ...] = (
     results_soon_after_the_last_key, one_list_of_cards, a_passage_inside_its_note, suggestions, saved_searches,
-    the_graph, writing_and_links, files_are_dropped, several_at_once_and_forgetting, what_is_known_about_me,
+    the_graph, writing_and_links, merging, files_are_dropped, several_at_once_and_forgetting, what_is_known_about_me,
     no_serious_fault,
 )  # fmt: skip
 

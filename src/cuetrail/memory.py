@@ -233,8 +233,8 @@ class Memory:
         """Change a node, given by id or name, and return it. Arguments that are not given leave their field unchanged.
 
         The old text is kept as history. `tags` replaces the tags that people gave; tags that rules found stay. Raises
-        NotFound for a node that is missing or another user's, and Forgotten if the new text was forgotten before,
-        unless `allow_again`.
+        InputError for invalid fields and for a kind that cannot be changed, NotFound for a node that is missing or
+        another user's, and Forgotten if the new text was forgotten before, unless `allow_again`.
         """
         given = {
             "text": text, "kind": kind, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets, "at": at,
@@ -707,7 +707,10 @@ class Memory:
 
     @checked
     def export(self, path: str | Path, *, format: str = "cuetrail", vectors: bool = False) -> int:
-        """Write everything this user owns to a file, also in another system's format; return the number of records."""
+        """Write everything this user owns to a file, also in another system's format; return the number of records.
+
+        With the format cuetrail, `vectors` includes the vectors. The format basic-memory writes a folder.
+        """
         return export_file(self.store, self.scope, Path(path).expanduser(), format, vectors)
 
     @checked

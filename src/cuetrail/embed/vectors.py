@@ -98,7 +98,12 @@ class Vectors:
         return written
 
     def written(self, batches: Collection[Batch], write: Callable[[], T]) -> T:
-        """Embeds the texts of batches, calls `write` to write them in one transaction, and returns its result."""
+        """Adds vectors to batches, calls `write`, which writes them in one transaction, and returns its result.
+
+        If the memory changed to another model meanwhile, embeds and calls `write` again. If the embedder fails, the
+        batches are written without vectors and `notice` says so. Raises EmbedderMismatch if the memory uses another
+        model.
+        """
         while True:
             for batch in batches:
                 self._add_to(batch)

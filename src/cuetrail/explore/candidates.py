@@ -67,7 +67,9 @@ def _words_of(node: Node) -> str:
 
 
 def _by_text(context: ExploreContext, text: str, kinds: Sequence[str]) -> list[tuple[Node, float]]:
-    """Returns nodes with this name, tag or keyword, or a similar one, each with the similarity from 0 to 1."""
+    """Returns the nodes of these kinds whose name or alias is similar to the text, each with the similarity from 0 to
+    1. Sources are also compared by tag and keyword, artifacts by their text.
+    """
     limit = CANDIDATES[context.mode]
     read, found = _named_like(context, text, kinds, limit)
     return _named_like(context, text, kinds, MANY)[1] if read >= limit and len(found) < FEW else found

@@ -252,8 +252,8 @@ def _is_run(asked: Sequence[str], held: Sequence[str]) -> bool:
 
 
 def _conversation(session: Session, source: str, common: Mapping[str, Any], now: int) -> Node:
-    """Returns the node of the conversation, with its source in stored form. Raises InputError if an ingested file has
-    that name.
+    """Returns the node of the conversation, with its source in stored form. Raises InputError if the source is empty or
+    an ingested file has that name.
     """
     if not source.strip():
         raise InputError("name the conversation that the messages belong to: give a source, such as talk-42")

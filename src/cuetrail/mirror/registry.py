@@ -129,7 +129,10 @@ def sync_and_register(
 
 
 def unregister(store: Store, scope: Scope, directory: Path, memory: Path) -> Path:
-    """Stops updating a mirror and leaves its files. Raises InputError if it is not registered for this user."""
+    """Stops updating a mirror, leaves its files, and returns its resolved folder. `memory` is the memory's directory.
+
+    Raises InputError if the mirror is not registered for this user.
+    """
     folder = directory.expanduser().absolute().resolve()
     known = registered(store, memory).get(folder)
     if known is None or known.state == "deleted" or not known.is_for(scope, ()):

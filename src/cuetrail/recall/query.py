@@ -523,8 +523,8 @@ _BOUND = re.compile(r"\b(since|after|before|until)\s+$", re.IGNORECASE)
 
 
 def _shifted(span: Span, offset: re.Match[str]) -> Span:
-    """Returns the span, one unit long, that lies an offset such as "two weeks before" away: its middle is so far before
-    the start, or after the end, of the given span.
+    """Returns the span, one unit long, at an offset such as "two weeks before" from the given span: its middle day is
+    that far before the first day, or after the last day, of the given span.
 
     Without a number, as in "the week before" or "the week after", it adjoins the given span.
     """

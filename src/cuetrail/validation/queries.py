@@ -77,7 +77,9 @@ def _query(given: Any) -> Query:
 
 
 def make_matches(given: Iterable[Any]) -> tuple[str, ...]:
-    """Returns the texts to match names with, each once and without empty ones. Raises InputError."""
+    """Returns the texts to match names with, trimmed, each once and without empty ones. Raises InputError if one is not
+    a text, or if there are more than MOST_MATCHES.
+    """
     found: dict[str, None] = {}
     for one in islice(given, _MOST_READ):
         if len(found) > MOST_MATCHES + 1:

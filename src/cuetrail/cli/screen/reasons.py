@@ -149,8 +149,8 @@ class Reasons:
         return f"has {shown}{'' if inside else ' in its title'}" if words else ""
 
     def _path_clause(self, hit: Hit, standing: bool) -> str:
-        """Returns how the trail led to a hit: "mentioned in “Cold connector”, which has your words"; "" if it was not
-        needed, or led back to the hit's own note.
+        """Returns how the trail led to a hit: "mentioned in “Cold connector”, which has your words"; without `standing`
+        only the part before the comma. Returns "" if there is no trail, or it led back to the hit's own note.
         """
         steps = self.steps(hit)
         if not steps or self._is_within_note(steps[0].src, hit.node.id):

@@ -171,7 +171,9 @@ def _text_of(value: object) -> str:
 
 
 def _listed(matter: Mapping[str, Any], separators: str, *keys: str) -> tuple[str, ...]:
-    """Returns the values of these keys without repeats. A value is a list, or a text with separators."""
+    """Returns the values of these keys without repeats. A list gives its items, a text is split at the regular
+    expression `separators`; other values are left out.
+    """
     found: dict[str, None] = {}
     for key in keys:
         value = matter.get(key)

@@ -414,10 +414,11 @@ NONE = SecondHop()
 def follow_up_search(
     context: RecallContext, candidates: Nodes, best: Mapping[str, float], coverage: TermCoverage
 ) -> tuple[dict[str, dict[str, float]], dict[str, Node]]:
-    """Searches, for each of the best candidates, the names in its text together with the query words it lacks.
+    """Searches, for each of the first SEARCHES candidates of `best`, the names in its text that neither it nor the
+    query has, together with the query words it lacks.
 
-    Returns scores from 0 to 1 by the candidate's id and then by the id of the node found, and the nodes found that
-    were no candidates yet.
+    Returns scores by the candidate's id and then by the id of the node found, as shares of the search's best hit, and
+    the nodes found that were no candidates yet.
     """
     cue = f" {fold(context.cue.raw)} "
     where = replace(context.cue.where, with_text=not context.cue.where.kinds)

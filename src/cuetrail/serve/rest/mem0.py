@@ -206,7 +206,9 @@ def list_memories(memory: Memory, given: Arguments) -> list[Json]:
 
 
 def page(memory: Memory, given: Arguments) -> Json:
-    """Returns one page of the memories that pass the filters, and their number. Raises InputError."""
+    """Returns one page of the memories that pass the filters, newest first, with the number of all that pass (`count`)
+    and the addresses of the next and previous page. Raises InputError for invalid filters or page numbers.
+    """
     rows = list_memories(memory, given)
     number, size = int(given.get("page", 1)), int(given.get("page_size", PAGE_SIZE))
     if number < 1 or size < 1:

@@ -61,7 +61,7 @@ class Shared(Protocol):
 
 
 class OneProcess:
-    """The shared state of a server that is one process."""
+    """Implements `Shared` for a server that is one process: its writes, open requests and metrics are all in it."""
 
     def __init__(self, memory: LazyMemory, queues: VerbQueues) -> None:
         # The first recall after a write brings the indexes up to date, so writes wait for each other while others run.

@@ -76,7 +76,9 @@ class Hub:
     # --- messages
 
     def from_reader(self, number: int, message: tuple[Any, ...]) -> None:
-        """Handles a message of a reader."""
+        """Handles a message from a reader: a write to carry out, accesses for the writer (dropped if there is none),
+        metrics to add up, or a request for the metrics of all readers.
+        """
         match message:
             case ("write", id_, name, key, payload):
                 self._start(self._write(self._readers[number], id_, name, key, payload))
@@ -95,7 +97,7 @@ class Hub:
                     future.set_result(metrics)
 
     def from_writer(self, message: tuple[Any, ...]) -> None:
-        """Handles a message of the writer."""
+        """Handles a message from the writer: the outcome of a write, or how far a write is."""
         match message:
             case ("outcome", id_, outcome):
                 one = self._pending.pop(id_, None)

@@ -183,7 +183,9 @@ class _BoardLoad:
         self._board, self._rows = board, board.request[number]
 
     def enter(self, address: str) -> int:
-        """Counts a request; returns its row, -1 if there is none: then the limits are passed anyway."""
+        """Counts a request; returns its row on the board. If no row is free, returns -1 and does not count it: so many
+        requests are open that the limits are exceeded anyway.
+        """
         row = free_row(self._rows)
         if row is None:
             return -1

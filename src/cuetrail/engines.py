@@ -59,7 +59,7 @@ def _with_login(address: str) -> Address:
 
 
 def open_graph(address: str, mapping: GraphMapping) -> OwnGraph:
-    """Opens a graph of one's own on a Neo4j server, for reading only. Raises InputError for another address."""
+    """Opens a graph of the user's own on a Neo4j server, for reading only. Raises InputError for another address."""
     if not on_server(address):
         raise InputError(
             f"{address!r:.60} is no address of a graph: write neo4j://user@host:7687/database, or give a GraphSource. "
@@ -71,7 +71,9 @@ def open_graph(address: str, mapping: GraphMapping) -> OwnGraph:
 
 
 def check_graph(graph: OwnGraph) -> GraphCheck:
-    """Returns how the mapping of a graph fits it. Raises InputError for a graph that is not on a Neo4j server."""
+    """Compares the mapping of a graph with what is in the graph, and returns what fits and what does not. Raises
+    InputError for a graph that is not on a Neo4j server.
+    """
     from cuetrail.store.neo4j.mapped import MappedGraph
     from cuetrail.store.neo4j.mapped.check import check
 

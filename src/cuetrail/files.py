@@ -67,7 +67,9 @@ def _set_mode(new: Path, target: Path) -> None:
 
 
 def is_special(path: Path) -> bool:
-    """True for a pipe or a device such as /dev/stdout: it must be written to, not replaced, and may be endless."""
+    """True for a pipe or a device such as /dev/stdout, which must be written to, not replaced, and may be endless. True
+    for a folder too.
+    """
     # Unlike those of Path, these are False for what may not be looked at.
     return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113
 

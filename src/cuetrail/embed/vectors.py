@@ -206,7 +206,9 @@ class Vectors:
         return space
 
     def own_space(self) -> VectorSpace:
-        """Returns the space that vectors of the caller's own must be of. Raises InputError if there is none."""
+        """Returns the vector space that a caller's own vectors must belong to. Raises InputError if the memory has no
+        vectors.
+        """
         space = self.space()
         if space in (None, NO_VECTORS):
             raise InputError("this memory has no vectors to compare this one with: open it with an embedder")

@@ -158,7 +158,8 @@ def match_quality(text: str, other: str, measure: str) -> float:
 
 def name_quality(text: str, name: str, measure: str) -> float:
     """Returns how well a text matches a name: `match_quality` of the whole name, or the similarity to a part of it with
-    as many words. 0 if neither is similar enough; a part by its sound or its spelling.
+    as many words, 0 if neither is similar enough. A part counts if the text is a misspelling of it, or by its sound
+    with the measure "phonetic".
 
     >>> [round(name_quality("Ana", "Anna Berg", measure), 3) for measure in ("levenshtein", "phonetic")]
     [0.75, 1.0]

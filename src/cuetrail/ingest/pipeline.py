@@ -199,7 +199,9 @@ def _read_file(
 
 
 def _add(pending: PendingWrite, data: bytes, file: Path, source: str, options: Options, apps: AppFolders) -> None:
-    """Adds the documents in a file. One that is no memory has none, and is counted. Raises ReadError."""
+    """Adds the documents of a file to the pending write. A file that is no memory is only counted, as `skipped`. Raises
+    ReadError.
+    """
     try:
         documents = read(data, source, apps.place(file))
     except LeftOut as reason:

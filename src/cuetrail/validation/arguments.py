@@ -291,7 +291,7 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
     """Decorator: returns the verb with a check of each argument by RULES. None passes if it is the default.
 
     Times, budgets and recipes are first turned into what the verb takes (`coercion`). The verb then raises InputError
-    for a wrong argument, and for a path that the system cannot open.
+    for a wrong argument, and for a path that the system cannot open; TypeError for an unknown keyword.
     """
     signature = inspect.signature(verb).parameters.values()
     parameters = [p for p in signature if p.name != "self" and p.kind is not p.VAR_KEYWORD]

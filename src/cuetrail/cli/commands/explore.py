@@ -161,7 +161,7 @@ def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
 
 
 def with_traversal(command: F) -> F:
-    """The options that say how far, and in which way, edges are followed."""
+    """Adds the options that say how far, and in which way, edges are followed."""
     options = (
         click.option("--rank", is_flag=True, help="Rank nodes by a random walk (PageRank) instead of hops."),
         number("--hops", "max_hops", least=1, most=3, default=1, help="The number of hops, 1 to 3."),

@@ -155,8 +155,8 @@ def read_turn(message: Any) -> Turn | None:
 
 
 def _turns(message: Any, left_out: Counter[str]) -> list[Turn]:
-    """Returns a message as a turn, after the texts of the files attached to it; [] if it is hidden, is not an object,
-    or has no speaker. Counts in `left_out` what is left out.
+    """Returns a message as a turn, after the texts of the files attached to it; only these if it has no speaker or no
+    text, and [] if it is hidden or not an object. Counts in `left_out` what is left out.
     """
     if not isinstance(message, dict):
         return []
@@ -170,7 +170,7 @@ def _turns(message: Any, left_out: Counter[str]) -> list[Turn]:
 
 
 def _turn(message: Mapping[str, Any], left_out: Counter[str]) -> Turn | None:
-    """Returns a message as a turn; None if it has no speaker or no text."""
+    """Returns a message as a turn; None if it has no speaker or no text. A name wins over the role "user"."""
     speaker = next((name for key in _SPEAKER_KEYS if (name := _name(message.get(key)))), "")
     if speaker.casefold() in _PERSON:
         speaker = next((name for key in _NAME_KEYS if (name := _name(message.get(key)))), speaker)

@@ -52,7 +52,7 @@ _ACCOUNT_NAMES = frozenset({"user", "users", "account", "login_history"})
 
 
 def reason_to_hide(message: Mapping[str, Any]) -> str:
-    """Returns what a message of ChatGPT is that its page does not show as a message; "" if it is one to read."""
+    """Returns under which name a message is counted as left out, such as "tool outputs"; "" if it is to be read."""
     author, content, metadata = message.get("author"), message.get("content"), message.get("metadata")
     kind = content.get("content_type") if isinstance(content, dict) else None
     if kind in HIDDEN or message.get("type") in HIDDEN:
@@ -66,7 +66,7 @@ def reason_to_hide(message: Mapping[str, Any]) -> str:
 
 
 def count_blocks(message: Mapping[str, Any], left_out: Counter[str]) -> None:
-    """Counts the blocks of a message of Claude that are no text to read."""
+    """Counts in `left_out` the blocks of a message of Claude that are no text, such as tool calls."""
     content = message.get("content")
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict) and block.get("type") in _BLOCKS:
@@ -74,7 +74,9 @@ def count_blocks(message: Mapping[str, Any], left_out: Counter[str]) -> None:
 
 
 def without_citations(text: str, left_out: Counter[str]) -> str:
-    """Returns a text without marks of citations, and counts these."""
+    """Returns a text without marks of citations, which are counted in `left_out`. A marked name stays as plain text,
+    and notes on blocks that could not be shown are removed.
+    """
     if "\ue200" in text or "【" in text or "oaicite" in text:
         text = _ENTITY.sub(r"\1", text)
         text, count = _CITATION.subn("", text)
@@ -100,7 +102,9 @@ def attached(message: Mapping[str, Any], left_out: Counter[str]) -> Iterator[tup
 
 
 def refuse_by_name(source: str, place: Place) -> None:
-    """Raises LeftOut for a file of an export that holds no chats, such as `chat.html`, which repeats them."""
+    """Raises LeftOut for a file of an unpacked export without chats of its own, known by its name, such as `chat.html`,
+    which repeats them.
+    """
     if place.app != "chats":
         return
     name = PurePosixPath(source).name.casefold()

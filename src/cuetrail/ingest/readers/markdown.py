@@ -61,8 +61,8 @@ def read(text: str, source: str, place: Place = NOWHERE) -> Document:
 
 
 def _parts(body: str, name: str, in_vault: bool) -> tuple[list[Part], int]:
-    """Returns the blocks of a note, and its structure: headings, comments, embeds, lists of links; and how many
-    comments there are. `name` is that of the file, by which links to its blocks begin.
+    """Returns the blocks of a note, with its structure (headings, comments, embeds, lists of links), and the number of
+    comments. `name` is that of the file, with which links to its blocks begin.
     """
     text, comments = without_comments(body, in_vault)
     parts: list[Part] = []

@@ -102,9 +102,9 @@ class TrailCandidates(Reached):
     """Result of the spread stage of the default recipe TRAIL: all candidates, and what their signals are computed from.
 
     `matches`, `blend` and `coverage` compare candidates with the query. `named` are the scores of nodes the cue names,
-    `activation` those of nodes that energy reached, `sources` where most of that energy came from. `found` are the ids
-    that the cue found directly. For a literal query (phrases, a prefix, fuzzy words or only filters) all but the first
-    four are empty.
+    `activation` those of nodes that energy reached, `sources` where most of that energy came from. `second_hops` are
+    the signals of the second hop, `found` the ids that the cue found directly. For a literal query (phrases, a prefix,
+    fuzzy words or only filters) all but the first four are empty.
     """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import lzma
 import os
 import tempfile
 import zipfile
@@ -129,7 +130,7 @@ class _Budget:
         self._path, self._bytes, self._members = path, most_bytes, MOST_MEMBERS
 
     def spend(self, size: int, members: int = 0) -> None:
-        """Raises ReadError if the budget is used up."""
+        """Takes bytes and files from the budget. Raises ReadError if there are more than it has."""
         self._bytes -= size
         self._members -= members
         if self._bytes < 0:
@@ -164,11 +165,13 @@ def _unzip(
         raise ReadError(f"{path.name} is encrypted. Unzip it with its password, and import the folder.") from error
 
 
-_ZIP_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError)
+_ZIP_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, UnicodeDecodeError)
 
 
 def _safe_name(member: zipfile.ZipInfo) -> str | None:
-    """Returns the path of a file below the archive's folder; None for folders, links, and paths that lead out of it."""
+    """Returns the path of a file below the archive's folder; None for folders, links, paths that lead out of it, and
+    files of the system or of other programs, such as those in `.git`.
+    """
     parts = [part for part in member.filename.replace("\\", "/").split("/") if part not in ("", ".")]
     is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
     if member.is_dir() or is_link or not parts or ".." in parts or parts[0].endswith(":") or "\x00" in member.filename:
@@ -190,18 +193,22 @@ def _unzip_inner(
 
 
 def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, budget: _Budget) -> None:
-    """Writes one file, with its time. What counts is what it really unpacks to, not the size that it states."""
+    """Writes one file, with its time. What counts is what it really unpacks to, not the size that it states.
+
+    Raises ReadError if it cannot be unpacked.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(member) as packed, path.open("wb") as file:
             while piece := packed.read(CHUNK_BYTES):
                 budget.spend(len(piece))
                 file.write(piece)
+    except (OSError, ValueError) as error:
+        raise ReadError(f"{member.filename} cannot be unpacked ({error}). Unzip the archive by hand.") from error
+    # An archive may state a time that is none.
+    with contextlib.suppress(OSError, ValueError):
         stamp = datetime(*member.date_time, tzinfo=UTC).timestamp()
         os.utime(path, (stamp, stamp))
-    except (OSError, ValueError) as error:
-        if not isinstance(error, zipfile.BadZipFile) and not path.exists():
-            raise ReadError(f"{member.filename} cannot be unpacked ({error}). Unzip the archive by hand.") from error
 
 
 def _only_folder(folder: Path) -> Path:

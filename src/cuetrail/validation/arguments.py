@@ -407,7 +407,9 @@ def make_where(given: Filters) -> Where:
 
 
 def _properties(given: Mapping[Any, Any]) -> tuple[tuple[str, str], ...]:
-    """Returns the names of properties, each with its value as JSON. Raises InputError."""
+    """Returns the names of properties, each with its value as JSON. Raises InputError for a value that is neither a
+    text, a number, a truth value nor None.
+    """
     check_length("props", list(given))
     for name, value in given.items():
         fits = isinstance(name, str) and (value is None or isinstance(value, str | bool) or is_number(value))

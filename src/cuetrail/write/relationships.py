@@ -79,7 +79,8 @@ def ordered(src: Node, dst: Node) -> tuple[Node, Node, str]:
 def related(
     store: Store, scope: Scope, src: Node, dst: Node, stated: Edge, given: Mapping[str, Any], now: int
 ) -> tuple[Edge, list[Edge]]:
-    """Returns the relationship of two nodes as it is from now on, and the edges to write for that. Raises InputError.
+    """Returns the relationship of two nodes as it is from now on, and the edges to write for that. Raises InputError if
+    both are the same node.
 
     `stated` is the new statement as an edge, `given` the arguments it was made from; one that is None keeps the value
     of the relationship that holds. If the statement contradicts that relationship, the old one is closed and a new one

@@ -50,7 +50,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def decode(data: bytes) -> str:
-    """Decodes UTF-8, or UTF-16 with a byte order mark. Raises ValueError."""
+    """Decodes UTF-8, or UTF-16 with a byte order mark. Raises ValueError for bytes that are neither."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16")
     return data.decode("utf-8-sig")

@@ -33,7 +33,9 @@ _MOST_TIMES, _ALWAYS_BYTES = 100, 2 * MOST_BYTES
 
 
 def read_head(path: Path) -> bytes:
-    """Returns the first HEAD_BYTES of a file, unpacked if it is an intact gzip file. Raises ReadError."""
+    """Returns the first HEAD_BYTES of a file, unpacked if it is an intact gzip file. Raises ReadError if it cannot be
+    read.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(HEAD_BYTES)

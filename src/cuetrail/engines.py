@@ -107,7 +107,7 @@ def restore_backup(backup: Path, address: str, force: bool) -> Path | None:
 def copy_everything(source: str, target: str, progress: Progress | None) -> int:
     """Copies the memories of all users from one address to another, empty one; returns the number of records.
 
-    Raises NotFound if there is no memory at `source`.
+    Raises NotFound if there is no memory at `source`, and InputError if the target is not empty.
     """
     if not on_server(source) and not (Path(source).expanduser() / "memory.db").exists():
         raise NotFound(f"there is no memory at {source}: name one to copy from")

@@ -91,7 +91,7 @@ PLACES: list[tuple[Callable[[Path], Path], str]] = [
     (link_to_own_folder, "is a link to .*mine, which is no mirror"),
     (link_to_empty_folder, "is a link to"),
     (dangling_link, "is a link to"),
-    (link_in_a_circle, "cannot be used|is a link"),
+    (link_in_a_circle, "links that lead to each other|is a link"),
     (file, "is a file: name a folder"),
     (below_a_file, "file"),
     (lambda _: Path("/"), "no place for a mirror"),
@@ -356,7 +356,7 @@ def test_a_deleted_mirror_is_not_made_again(memory: Memory, brain: Path) -> None
     memory.mirror(brain)
     shutil.rmtree(brain)
     assert memory.ingest_text("two", source="s").notices == (
-        f"the mirror in {brain} was deleted and is no longer kept in step",
+        f"the mirror in {brain} was deleted and is no longer kept up to date",
     )
     assert not brain.exists()
     assert memory.ingest_text("three", source="s").notices == ()
@@ -434,7 +434,7 @@ def test_an_ended_mirror_stays_as_it_is(memory: Memory, brain: Path) -> None:
     assert memory.end_mirror(brain) == str(brain)
     memory.ingest_text("two", source="s")
     assert shown(brain) == {PAGE: ["a"]}
-    with pytest.raises(InputError, match="is not kept in step"):
+    with pytest.raises(InputError, match="is not kept up to date"):
         memory.end_mirror(brain)
 
 

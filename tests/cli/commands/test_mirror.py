@@ -75,7 +75,7 @@ def test_what_is_ingested_is_in_the_mirror_and_a_deleted_mirror_is_a_remark(
     run("ingest", vault)
     assert any(path.startswith("@general/#news/new_md_") for path in shown(brain))
     shutil.rmtree(brain)
-    assert f"the mirror in {brain} was deleted and is no longer kept in step" in run("ingest", vault).stderr
+    assert f"the mirror in {brain} was deleted and is no longer kept up to date" in run("ingest", vault).stderr
     assert not brain.exists()
 
 

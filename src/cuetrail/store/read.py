@@ -80,7 +80,7 @@ class PageRequest:
     - "time": newest first, those that come after the position `after` and pass all filters. With `provenance`, only
       nodes of that provenance.
     - "salience": those in the state core, the most salient first, then newer, then by id.
-    - "fact use": the entities whose facts were used most often, most used first.
+    - "fact use": the entities by how often their most used fact was used, highest first; those without uses are absent.
     """
 
     limit: int

@@ -182,7 +182,7 @@ def letters(words: str) -> str:
 
 
 def _same(text: str) -> dict[str, None]:
-    """The text, and what it is without disguises: with the content of comments, and without it."""
+    """Returns the text as it is, without disguises, and without disguises and comments; each form once."""
     forms = dict.fromkeys((text, undisguised(text)))
     if "<!--" in text or "%%" in text:
         forms[undisguised(_without_comments(text))] = None
@@ -190,7 +190,7 @@ def _same(text: str) -> dict[str, None]:
 
 
 def _without_additions(forms: dict[str, None]) -> dict[str, None]:
-    """The forms of a text, and each of them without what may have been added to it."""
+    """Returns the forms of a text, and each of them without what may have been added to it, such as a date or tags."""
     for addition in _ADDITIONS:
         forms |= dict.fromkeys(addition.sub("", form) for form in list(forms))
     forms |= dict.fromkeys(_without_frames(form) for form in list(forms))

@@ -95,7 +95,8 @@ def restore_backup(backup: Path, address: str, force: bool) -> Path | None:
     """Replaces the memory in a folder by a backup; a healthy memory is replaced only with `force`. A damaged one is
     kept under another name, and its path returned; else None.
 
-    Raises InputError for a healthy memory without `force`, and for the address of a server.
+    Raises InputError for a healthy memory without `force`, for the address of a server, and for a file that is no
+    backup; Busy if a process has the memory open; WrongVersion if a newer cuetrail wrote the backup.
     """
     from cuetrail.store.sqlite.backup import restore
 

@@ -30,7 +30,7 @@ def read_at_most(file: BinaryIO, most: int) -> bytes:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Yields a temporary file that replaces `path` when the `with` block ends without an error.
 
-    The permissions of `path` stay; a new file and a new folder are private.
+    The permissions of `path` stay; a new file and a new folder are private. A pipe or a device is opened itself.
     """
     if is_special(path):
         with path.open("wb") as file:

@@ -191,7 +191,8 @@ def content_words(text: str) -> list[str]:
 
 
 def query_variants(query: str) -> list[str]:
-    """Returns two or three further queries on the same topic, made from templates: conversations, people and ideas.
+    """Returns two or three further queries on the same topic, made from templates: conversations, people (if the query
+    has a name) and ideas. Returns [] for a query without words.
 
     >>> query_variants("What did Ada decide about the job offer?")[0]
     'all conversations about: ada, job, offer'

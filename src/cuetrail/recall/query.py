@@ -486,7 +486,7 @@ def read_dates(cue: str, now: int) -> tuple[list[Span], str]:
     """Returns the spans of time that a cue names, in order, and the cue with these dates blanked out.
 
     With more than MOST_SPANS dates, returns no spans and the whole cue. A date without a year is the latest one up to
-    now.
+    now. Only the first LONGEST_DATED characters are read.
     """
     try:
         today = datetime.fromtimestamp(now / 1000, UTC).date()

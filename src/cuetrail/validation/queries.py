@@ -193,7 +193,9 @@ def make_page(where: Where, provenance: Provenance | None, limit: int, after: st
 
 
 def make_starts(given: str | Iterable[Any]) -> list[str]:
-    """Returns the ids or names where a traversal starts. Raises InputError if there is none, or too many."""
+    """Returns the ids or names where a traversal starts. Raises InputError if there are none or too many, or if one is
+    no text.
+    """
     starts = [given] if isinstance(given, str) else list(islice(given, MOST_ITEMS["start"] + 1))
     check_length("start", starts)
     if not starts:

@@ -82,7 +82,7 @@ def read(text: str, source: str, place: Place = NOWHERE) -> list[Document]:
 def load_values(text: str) -> tuple[Any, int]:
     """Returns the value of a JSON text, or the list of values of JSON Lines, and the number of broken lines.
 
-    The value is None if the text is neither.
+    The value is None if the text is neither, or if most of its lines are broken.
     """
     try:
         return json.loads(text), 0
@@ -128,7 +128,9 @@ def _conversation(item: Mapping[str, Any]) -> Chat | None:
 
 
 def _branch(mapping: Mapping[str, Any], current: Any) -> list[Any]:
-    """Returns the messages from the root to the current node of a ChatGPT tree. Other branches are discarded edits."""
+    """Returns the messages from the root to the current node of a ChatGPT tree, or to the latest leaf if that is not
+    stated. Other branches are discarded edits.
+    """
     if not isinstance(current, str) or current not in mapping:
         leaves = [k for k, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
         current = max(leaves, key=lambda k: _node_time(mapping[k]), default=None)

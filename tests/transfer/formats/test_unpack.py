@@ -97,3 +97,14 @@ def test_a_damaged_or_encrypted_archive_says_what_to_do(tmp_path: Path) -> None:
             memory.import_(tmp_path / "cut.zip")
         with pytest.raises(ReadError, match=r"locked\.zip is encrypted"):
             memory.import_(tmp_path / "locked.zip")
+
+
+@pytest.mark.parametrize("ending", [".docx", ".EPUB", ".whl"])
+def test_a_document_or_program_packed_as_zip_is_no_archive(tmp_path: Path, ending: str) -> None:
+    path = write_zip(tmp_path / f"some{ending}", {"content.md": "x"})
+    assert not unpack.is_zip(path)
+    with (
+        Memory(tmp_path / "memory", embedder=None) as memory,
+        pytest.raises(ReadError, match=f"is a {ending.lower()} file, not an"),
+    ):
+        memory.import_(path)

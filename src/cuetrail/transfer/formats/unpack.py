@@ -22,7 +22,8 @@ HEAD_BYTES = 1 << 16
 
 
 _GZIP, _ZIP, _SQLITE = b"\x1f\x8b", b"PK\x03\x04", b"SQLite format 3\x00"
-_OFFICE = frozenset({".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar", ".whl"})
+# Documents and programs that are packed as zip archives.
+_OTHER_ZIPS = frozenset({".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar", ".whl"})
 
 
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
@@ -48,8 +49,8 @@ def read_head(path: Path) -> bytes:
 
 
 def is_zip(path: Path) -> bool:
-    """True for a zip archive that is no document of an office program."""
-    return path.is_file() and _start(path) == _ZIP and path.suffix.lower() not in _OFFICE
+    """True for a zip archive, except one that is a document, an e-book or a program (.docx, .epub, .jar ...)."""
+    return path.is_file() and _start(path) == _ZIP and path.suffix.lower() not in _OTHER_ZIPS
 
 
 def _start(path: Path) -> bytes:
@@ -58,7 +59,7 @@ def _start(path: Path) -> bytes:
 
 
 def refuse_others(path: Path) -> None:
-    """Raises ReadError for what cannot be imported: a database, a document of an office program, damaged gzip files."""
+    """Raises ReadError for what cannot be imported: a database, a document or e-book, a damaged gzip file."""
     if path.is_file():
         with path.open("rb") as file:
             start = file.read(len(_SQLITE))
@@ -67,8 +68,10 @@ def refuse_others(path: Path) -> None:
                 f"{path} is a database of SQLite. Export its content from the app that wrote it, as JSON or Markdown. "
                 "A memory of cuetrail is copied with `cuetrail copy`."
             )
-        if start.startswith(_ZIP) and path.suffix.lower() in _OFFICE:
-            raise ReadError(f"{path} is a document of an office program. Save it as PDF or HTML, and ingest that.")
+        if start.startswith(_ZIP) and path.suffix.lower() in _OTHER_ZIPS:
+            raise ReadError(
+                f"{path} is a {path.suffix.lower()} file, not an export. Save it as PDF or HTML, and ingest that."
+            )
         if start.startswith(_GZIP):
             try:
                 with gzip.open(path) as packed:

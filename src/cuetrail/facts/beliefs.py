@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cuetrail.facts.resolve import resolve_entity
+from cuetrail.facts.resolve_entity import resolve_entity
 from cuetrail.model import Fact, Scope
 from cuetrail.model.predicates import declaration, is_single
 from cuetrail.store.ports import Store

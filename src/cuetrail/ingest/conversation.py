@@ -14,7 +14,7 @@ from typing import Any
 
 from cuetrail.errors import InputError
 from cuetrail.extract.whose_voice import SILENT_ROLES
-from cuetrail.ingest.readers.chat import Turn, load_values, read_turn, split_turn
+from cuetrail.ingest.readers.chats.chat_json import Turn, load_values, read_turn, split_turn
 from cuetrail.model import FROM_FILE, ChatReport, Node
 from cuetrail.model.ids import atom_id, source_id
 from cuetrail.session import Session

@@ -12,9 +12,9 @@ from typing import Any, Literal
 from cuetrail.embed.vectors import shortened
 from cuetrail.errors import InputError, ReadError
 from cuetrail.facts.beliefs import single_valued
-from cuetrail.ingest.build import Options
+from cuetrail.ingest.build_nodes import Options
 from cuetrail.ingest.pipeline import ingest_copies, ingest_path
-from cuetrail.ingest.readers import supported
+from cuetrail.ingest.readers.file_format import supported
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Note, Scope, SourceFile, Tombstone, Version
 from cuetrail.model.records import STORYLINE_KINDS
 from cuetrail.model.tags import is_path_tag

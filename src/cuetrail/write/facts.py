@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from cuetrail.errors import Forgotten, InputError, NotFound
 from cuetrail.facts.beliefs import single_valued
-from cuetrail.facts.resolve import UNTYPED, resolve_entity
+from cuetrail.facts.resolve_entity import UNTYPED, resolve_entity
 from cuetrail.model import Fact, Node
 from cuetrail.model.predicates import declaration
 from cuetrail.session import Session

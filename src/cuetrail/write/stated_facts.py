@@ -16,10 +16,10 @@ from dataclasses import replace
 from itertools import chain
 
 from cuetrail.errors import InputError
-from cuetrail.extract.facts import FIELD, USER, FactReader, Passage, Triple, from_fields
+from cuetrail.extract.facts_by_rules import FIELD, USER, FactReader, Passage, Triple, from_fields
 from cuetrail.extract.whose_voice import MACHINES, USERS, is_own_voice
 from cuetrail.facts.beliefs import single_valued
-from cuetrail.facts.resolve import (
+from cuetrail.facts.resolve_entity import (
     UNTYPED,
     Resolved,
     entity_of,

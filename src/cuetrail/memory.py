@@ -92,7 +92,7 @@ from cuetrail.validation.arguments import (
     chosen,
     make_where,
 )
-from cuetrail.validation.coercion import as_budget, ms_of
+from cuetrail.validation.convert_arguments import as_budget, ms_of
 from cuetrail.validation.limits import MOST, MOST_ITEMS
 from cuetrail.validation.records import make_scope
 from cuetrail.validation.stored_records import find_faulty

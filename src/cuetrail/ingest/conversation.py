@@ -22,7 +22,7 @@ from cuetrail.store.read import forgotten_ids
 from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.text.document_dates import parse
 from cuetrail.validation.arguments import check, check_length
-from cuetrail.validation.coercion import time_of
+from cuetrail.validation.convert_arguments import time_of
 from cuetrail.validation.limits import nesting_fault
 from cuetrail.validation.records import make_node
 from cuetrail.write.pipeline import NODES_PER_WRITE, write

@@ -26,7 +26,7 @@ from cuetrail.recall.render.text import SEPARATOR
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.trail_constants import Trail, is_bare
 from cuetrail.store.read import Around, HeldAt
-from cuetrail.store.shared.fact_validity import ACTIVE, begins, holds, until, value_of
+from cuetrail.store.shared.fact_fields import ACTIVE, begins, holds, until, value_of
 from cuetrail.text.names import fold, fold_padded, mentions, name_variants
 from cuetrail.text.normalise import norm_name, snippet, terms_of
 from cuetrail.text.prose import sentence_ends

@@ -23,7 +23,7 @@ from cuetrail.store.dream import DREAM_PROPS, is_dreamt
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record, edges_by_id, facts_by_id
 from cuetrail.store.shared.copy import announce
-from cuetrail.store.shared.fact_validity import value_of
+from cuetrail.store.shared.fact_fields import value_of
 from cuetrail.store.vector_space import VectorSpace, vector_kind
 from cuetrail.store.write import Batch, Progress, Stated
 from cuetrail.transfer.formats import detect_format

@@ -33,7 +33,7 @@ from cuetrail.model import FROM_FILE, Fact, Node, Scope
 from cuetrail.model.ids import fact_id, named_node_id, source_id
 from cuetrail.store.ports import Store
 from cuetrail.store.read import HeldAt
-from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT, value_of
+from cuetrail.store.shared.fact_fields import ACTIVE, MADE_FOR_A_FACT, value_of
 from cuetrail.store.write import Batch, Stated, Verdict
 from cuetrail.text.normalise import norm_name
 from cuetrail.write.links import LinkChange, resolve_links

@@ -168,7 +168,10 @@ def _read_file(
     pending: PendingWrite, file: Path, source: str, known: SourceFile | None, missing: MissingFiles, options: Options,
     apps: AppFolders,
 ) -> bool:  # fmt: skip
-    """Reads a file into `pending`. Returns False if it has not changed. Raises ReadError."""
+    """Reads a file into `pending`. Returns False if it has not changed.
+
+    Raises ReadError if the file is too large or cannot be read.
+    """
     limit = MAX_BYTES if options.max_bytes is None else options.max_bytes
     if not storable(source):
         raise ReadError(f"{source!r} has a name that is not UTF-8. Rename it.")
@@ -199,7 +202,10 @@ def _read_file(
 
 
 def _add(pending: PendingWrite, data: bytes, file: Path, source: str, options: Options, apps: AppFolders) -> None:
-    """Adds the documents in a file. One that is no memory has none, and is counted. Raises ReadError."""
+    """Adds the documents of a file to the pending write. A file that is no memory is only counted, as `skipped`.
+
+    Raises ReadError if the file cannot be read as its format.
+    """
     try:
         documents = read(data, source, apps.place(file))
     except LeftOut as reason:

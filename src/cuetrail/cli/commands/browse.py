@@ -12,7 +12,7 @@ import click
 
 from cuetrail.cli.command import Run, verb
 from cuetrail.cli.options import choice, find_node, node_filters, number, start_time
-from cuetrail.cli.output import count_of, hashtags, node_title, short_id, shown_bucket, table, utc_time
+from cuetrail.cli.output import count_of, first_of, hashtags, node_title, short_id, shown_bucket, table, utc_time
 from cuetrail.model import Edge, Fact, Neighbour, Node, Savings, Stats, Version, node_dict
 from cuetrail.store.read import LABEL_KINDS
 
@@ -168,7 +168,8 @@ def stats(run: Run) -> None:
 def _stats_table(found: Stats, address: str) -> str:
     """Returns the counts as a table."""
     kinds = ", ".join(f"{name} {number:,}" for name, number in found.kinds.items())
-    buckets = ", ".join(f"{shown_bucket(name)} {number:,}" for name, number in found.buckets.items())
+    largest = sorted(found.buckets.items(), key=lambda one: (-one[1], one[0]))
+    buckets = first_of([f"{shown_bucket(name)} {number:,}" for name, number in largest])
     cache = found.narratives
     rows = [
         ("memory", address),

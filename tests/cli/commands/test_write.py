@@ -321,3 +321,14 @@ def test_merge_shows_what_passes_on_asks_and_merges(run: Run, ask: Ask) -> None:
     assert ask("get", "okafor")["node"]["name"] == "I. Okafor"
     assert ask("merge", "I. Okafor", "--into", "ines", "--yes")["node"]["aliases"] == ["I. Okafor"]
     assert ask("get", "I. Okafor")["node"]["id"] == "ines"
+
+
+def test_what_to_forget_may_be_given_by_the_path_of_its_file(run: Run, tmp_path: Path) -> None:
+    note = tmp_path / "notes" / "house" / "Kite.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("The kite flies over the lighthouse every evening.")
+    run("ingest", tmp_path / "notes")
+    assert "did you mean 'notes/house/Kite.md'?" in run("forget", "--source", "house/Kite.md", "--yes", code=2).stderr
+    assert "would forget" in run("forget", "--source", note, "--dry-run").stdout
+    run("forget", "--source", note, "--yes")
+    assert run("recall", "kite").stdout == ""

@@ -261,7 +261,12 @@ def _explore(memory: Memory, given: Arguments) -> ToolResult:
 
 def _item_json(item: Item, explain: bool) -> dict[str, Any]:
     text = item.node.text or str(item.node.props.get("summary") or "")
-    row = {"id": item.node.id, "title": _title(item.node), "text": snippet(text, 300), "notes": list(item.notes)}
+    row: dict[str, Any] = {
+        "id": item.node.id,
+        "title": _title(item.node),
+        "text": snippet(text, 300),
+        "notes": list(item.notes),
+    }
     row |= {"why": dict(item.why)} if explain else {}
     return {name: value for name, value in row.items() if value}
 

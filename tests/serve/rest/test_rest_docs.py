@@ -39,7 +39,7 @@ def sent(client: TestClient, command: str) -> Any:
                 headers[name] = value
             case "-d":
                 body = next(words).encode()
-            case "--data-binary":
+            case "--data-binary" | "-T":
                 body = FILES[next(words).removeprefix("@")]
             case "-X":
                 method = next(words)

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import cuetrail
 from cuetrail.model import Hit, Node
-from cuetrail.serve.rest.file_routes import FILE_VERBS, FileVerb
+from cuetrail.serve.rest.file_routes import FILE_VERBS, JSON_LINES, FileVerb
 from cuetrail.serve.rest.mem0 import ENDPOINTS
 from cuetrail.serve.rest.problem_details import PROBLEM_JSON
 from cuetrail.serve.rest.requests import JSON
@@ -259,6 +259,8 @@ def _file_path(name: str, file: FileVerb, results: ResultSchemas) -> dict[str, A
     ]
     body = {"required": True, "content": {file.media_type: {"schema": {"type": "string", "format": "binary"}}}}
     responses = _responses("What was done.", JSON, results.of(file.verb))
+    if "report" in tool.properties:
+        responses["200"]["content"][JSON_LINES] = {"schema": TEXT}
     return {"post": {**operation, "parameters": [_KEY, *query], "requestBody": body, "responses": responses}}
 
 

@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from cuetrail.cli import main
+from tests.cli.pseudo_terminal import in_terminal
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -129,7 +130,16 @@ def console(page: Path) -> list[tuple[str, str]]:
     return [(part.partition("\n")[0], part.partition("\n")[2]) for part in re.split(r"^\$ ", text, flags=re.M)[1:]]
 
 
-# The commands of README are run in test_docs.py; those of cli.md are examples of the help.
+def test_the_readme_shows_what_a_terminal_shows(tmp_path: Path) -> None:
+    for command, said in console(ROOT / "README.md"):
+        words = shlex.split(command)[1:]
+        if said:
+            env = {"CUETRAIL_MEMORY": str(tmp_path / "memory"), "TERM": "dumb"}
+            printed = in_terminal(*words, columns=80, env=env, folder=ROOT).text
+            assert matches(re.sub("cuetrail: made a new memory .*", "", printed), said), printed
+
+
+# The other commands of README are run in test_docs.py; those of cli.md are examples of the help.
 RUN = [page for page in PAGES if console(page) and page.name not in ("README.md", "cli.md")]
 
 

@@ -511,10 +511,10 @@ def test_the_example_chat_has_dated_turns_about_the_vault() -> None:
 def test_a_large_note_is_read_quickly(tmp_path: Path) -> None:
     paragraph = "We asked Ines Okafor about the [[Receiver]] on 2024-03-12. It was cold, e.g. in Bergen. #radio\n\n"
     path = write(tmp_path, "large.md", paragraph * 20_000)
-    began = time.perf_counter()
+    began = time.process_time()
     [note] = read_file(path, "large.md")
     assert 2_000 < len(note.pieces) < 4_000
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_a_pdf_that_describes_endless_work_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

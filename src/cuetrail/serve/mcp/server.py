@@ -145,7 +145,8 @@ class _Handlers:
         try:
             result = await self._called(context, tool, params.arguments or {})
         except CuetrailError as error:
-            return _error_result(" ".join(str(error).split()))
+            # The reference server names things as they were given, whatever spaces are in them.
+            return _error_result(str(error) if self._profile.reference else " ".join(str(error).split()))
         except Exception as error:
             # The client gets an answer in any case, without details of the code.
             log.exception("%s failed", tool.name)

@@ -100,6 +100,8 @@ def test_a_request_that_comes_too_slowly_is_ended(place: Path, more: int) -> Non
 def test_an_export_can_be_fetched_and_sent_to_another_memory(client: TestClient, tmp_path: Path, format: str) -> None:
     client.post("/v1/add", json={"text": "The antenna stands.", "name": "Antenna", "kind": "entity"})
     data = client.post("/v1/export", json={"format": format}).content
+    plain = client.post("/v1/export", json={"format": format}, headers={"Accept": "application/octet-stream"})
+    assert (plain.content, plain.headers["content-type"]) == (data, "application/octet-stream")
     assert b"Antenna" in data or format == "mem0"
     with serving(tmp_path / "other") as other:
         assert other.post(f"/v1/import?format={format}", content=data).json()["added"] >= 1

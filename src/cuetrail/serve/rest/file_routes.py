@@ -186,18 +186,23 @@ def _import_file(
 async def _export(service: Service, request: Request, scope: Scope | None) -> ASGIApp:
     arguments = checked_arguments(FILE_VERBS["export"].tool, await json_arguments(request, service.rules))
     name = f"memory.{'json' if arguments.get('format') == 'mem0' else 'jsonl'}"
-    return await _download(service, "export", scope, name, lambda memory, path: memory.export(path, **arguments))
+    return await _download(
+        service, request, "export", scope, name, lambda memory, path: memory.export(path, **arguments)
+    )
 
 
 async def _backup(service: Service, request: Request, scope: Scope | None) -> ASGIApp:
     checked_arguments(FILE_VERBS["backup"].tool, await json_arguments(request, service.rules))
-    return await _download(service, "backup", scope, "memory.tar", lambda memory, path: memory.backup(path))
+    return await _download(service, request, "backup", scope, "memory.tar", lambda memory, path: memory.backup(path))
 
 
 async def _download(
-    service: Service, verb: str, scope: Scope | None, name: str, write: Callable[[Memory, Path], object]
-) -> ASGIApp:
-    """Returns a response with the file that `write` makes; the file is deleted after it was sent."""
+    service: Service, request: Request, verb: str, scope: Scope | None, name: str,
+    write: Callable[[Memory, Path], object],
+) -> ASGIApp:  # fmt: skip
+    """Returns a response with the file that `write` makes; the file is deleted after it was sent. It is of its own
+    media type, or plain bytes for a client that accepts only these.
+    """
     folder = tempfile.TemporaryDirectory(prefix="cuetrail-")
     path = Path(folder.name) / name
     try:
@@ -205,9 +210,8 @@ async def _download(
     except BaseException:
         folder.cleanup()
         raise
-    return FileResponse(
-        path, media_type=FILE_VERBS[verb].media_type, filename=name, background=BackgroundTask(folder.cleanup)
-    )
+    media = BINARY if BINARY in request.headers.get("accept", "") else FILE_VERBS[verb].media_type
+    return FileResponse(path, media_type=media, filename=name, background=BackgroundTask(folder.cleanup))
 
 
 def _query_arguments(request: Request, verb: str) -> dict[str, Any]:
@@ -226,7 +230,11 @@ _IMPORT = Tool(
     {
         "format": {"type": "string", "enum": ["cuetrail", "mcp-memory", "mem0", "cozodb"]},
         "dry_run": {"type": "string", "enum": ["true", "false"], "description": "true: count, and write nothing"},
-        "report": {"type": "string", "enum": ["summary", "lines"], "description": "lines: one JSON line per line sent"},
+        # With a title: generators of clients would name its type like that of the result.
+        "report": {
+            "title": "Reported", "type": "string", "enum": ["summary", "lines"],
+            "description": "lines: one JSON line per line sent",
+        },
     },
 )  # fmt: skip
 _EXPORT = Tool(

@@ -31,10 +31,13 @@ ELLIPSIS = "..."
 VALUE = re.compile(r"^(?:[\[({'\"\d]|True|False|None)")
 # These go on until they are stopped, or need a server or the network: they are only parsed.
 NOT_RUN = ("--every", "--watch", "serve", "model get", "neo4j://")
-# Before each command of a page: what its ids stand for.
+# Before each command of a page: what its ids and sources stand for.
 PREPARED = {
-    "forgetting.md": ["add", "The antenna stands.", "--id", "393c854ee86a525653fcfa122b5f3705", "--allow-again"],
-    "recipes.md": ["add", "The camp is set up", "--id", "A0"],
+    "forgetting.md": [
+        ["add", "The antenna stands.", "--id", "393c854ee86a525653fcfa122b5f3705", "--allow-again"],
+        ["add", "Ann: It stands on the roof.", "--source", "talk-42", "--allow-again"],
+    ],
+    "recipes.md": [["add", "The camp is set up", "--id", "A0"]],
 }
 # An export of ChatGPT, in chatgpt-export.zip.
 CHATGPT = {
@@ -155,8 +158,8 @@ def test_commands_run_and_print_what_the_page_says(page: Path, tmp_path: Path, m
     for command, said in commands:
         if any(mark in command for mark in NOT_RUN) or not command.startswith("cuetrail "):
             continue
-        if page.name in PREPARED:
-            done(shlex.join(["cuetrail", *PREPARED[page.name]]))
+        for arguments in PREPARED.get(page.name, ()):
+            done(shlex.join(["cuetrail", *arguments]))
         printed = done(command)
         assert not said or matches(printed, said), f"{command}\n{printed}"
 

@@ -105,7 +105,7 @@ def test_a_random_script_is_answered_as_the_reference_server_answers_it(
         ):
             for number in range(CALLS):
                 name, given = random_call(chance)
-                ends = [("read_graph", {})] if number % 10 == 9 else []
+                ends: list[tuple[str, dict[str, Any]]] = [("read_graph", {})] if number % 10 == 9 else []
                 for tool, arguments in [(name, given), *ends]:
                     got, wanted = [answer(await one.call(tool, **arguments)) for one in (ours, theirs)]
                     assert got == wanted, (number, tool, arguments)

@@ -363,8 +363,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "memory_fact", "State a fact",
-        "State a fact, such as Ines - lives_in - Turin. A new value of lives_in and the like ends the one "
-        "before.",
+        "State a fact, such as Ines - lives_in - Turin. A new lives_in or the like ends the old one.",
         {
             "subject": text("id or name"), "predicate": text("such as works_at"),
             "object": text("id, name or value"),
@@ -375,7 +374,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "memory_relate", "Relate",
-        "State how two memories relate. For people and concepts a new type or level ends the one before.",
+        "State how two memories relate. For people and concepts a new type or level ends the old one.",
         {
             "src": text("id or name"), "dst": text("id or name"), "type": text("such as colleague"),
             "text": text("in words"), "attitude": {**LEVEL, "description": "1 hostile, 5 devoted"},
@@ -396,7 +395,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "memory_brief", "Brief",
-        "To start a conversation: the user, beliefs, goals, relationships, last 7 days.",
+        "To start with: the user, beliefs, goals, relationships, last 7 days.",
         {"tokens": tokens(BRIEF_TOKENS)}, _brief, (), BRIEFED,
     ),
     Tool(

@@ -76,7 +76,7 @@ export function SearchForm({ form, typing }: { form: Form; typing: (address: str
   const key = addressOf(form);
   const suggesting = useSuggestions(draft.q, typed);
   /** The address that this form led to: a draft that has gone on since stays. `live`: it is still being typed. */
-  const own = useRef("");
+  const own = useRef(key);
   const live = useRef(false);
   useEffect(() => {
     if (own.current !== key) {

@@ -288,6 +288,7 @@ def test_titles_names_and_tags_are_suggested_while_typing(page: Page) -> None:
 def test_results_come_while_a_person_types_and_count_as_used_when_they_are_asked_for(page: Page) -> None:
     page.goto("/#/browse")
     page.get_by_role("link", name="Search").click()
+    page.get_by_text("the whole timeline").wait_for()
     field = page.get_by_role("combobox", name="Search")
 
     def is_counted(asked: str) -> Callable[[Response], bool]:

@@ -83,8 +83,8 @@ def find_onnx(spec: str | Path, fault: type[ModelError]) -> OnnxFiles:
 def _resolved(path: str, fault: type[ModelError]) -> Path:
     try:
         return Path(path).expanduser().resolve()
-    except RuntimeError as error:
-        # An unknown ~user, or links that lead to each other.
+    except (RuntimeError, ValueError) as error:
+        # An unknown ~user, links that lead to each other, or a character that no path has.
         raise fault(f"{path} cannot be a folder or archive ({error}): name the one that holds the model") from error
 
 

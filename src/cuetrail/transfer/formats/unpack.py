@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import lzma
 import os
 import tempfile
 import zipfile
@@ -164,7 +165,7 @@ def _unzip(
         raise ReadError(f"{path.name} is encrypted. Unzip it with its password, and import the folder.") from error
 
 
-_ZIP_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError)
+_ZIP_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, UnicodeDecodeError)
 
 
 def _safe_name(member: zipfile.ZipInfo) -> str | None:
@@ -197,11 +198,14 @@ def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, budg
             while piece := packed.read(CHUNK_BYTES):
                 budget.spend(len(piece))
                 file.write(piece)
+    except OSError as error:
+        raise ReadError(
+            f"{member.filename[:200]} cannot be unpacked ({error.strerror or error}). Unzip the archive by hand."
+        ) from error
+    with contextlib.suppress(OSError, ValueError):
+        # A time that no calendar has is left out.
         stamp = datetime(*member.date_time, tzinfo=UTC).timestamp()
         os.utime(path, (stamp, stamp))
-    except (OSError, ValueError) as error:
-        if not isinstance(error, zipfile.BadZipFile) and not path.exists():
-            raise ReadError(f"{member.filename} cannot be unpacked ({error}). Unzip the archive by hand.") from error
 
 
 def _only_folder(folder: Path) -> Path:

@@ -44,6 +44,7 @@ from cuetrail.serve.rest.server import VERBS, make_app
 from cuetrail.serve.tool import Schema
 from cuetrail.serve.verbs import EFFECTS, verb_tool
 from cuetrail.text.normalise import norm_tag
+from tests.every_field import every_field
 from tests.hostile import HOSTILE, HOSTILE_JSON
 
 SECONDS, MEGABYTES = 5.0, 1000
@@ -201,7 +202,7 @@ def library(memory: Memory) -> Iterator[Call]:
                 found = list(found)
         except CuetrailError as error:
             return refused(str(error))
-        return Answer(True, repr(found), found)
+        return Answer(True, every_field(found), found)
 
     yield call
 

@@ -510,3 +510,15 @@ def test_lists_without_end_and_huge_words_are_refused_or_cut(tmp_path: Path) -> 
             memory.confirm("x" * 5_000_000)
         assert len(str(caught.value)) < 5_000
         assert str(caught.value).endswith("shows their ids")
+
+
+def test_a_number_too_long_to_be_written_in_an_error_is_refused(memory: Memory) -> None:
+    endless = 10**5000
+    calls = (
+        lambda: memory.recall("tea", limit=endless), lambda: memory.timeline(props={"n": endless}),
+        lambda: memory.add("tea", props={"n": endless}), lambda: memory.get(_any(endless)),
+        lambda: memory.chat([{"role": "user", "content": "tea", "at": endless}], source="talk"),
+    )  # fmt: skip
+    for call in calls:
+        with pytest.raises(InputError):
+            call()

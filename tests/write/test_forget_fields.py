@@ -166,7 +166,7 @@ def test_a_forgotten_text_with_an_addition_that_says_nothing_is_refused(tmp_path
             memory.add(added)
 
 
-SPEAKERS = ("Ann: ", "> Ann Lee: ", "**Ann**: ", "[12:03] Ann: ", "user: Ann: ", "Ann (12:03): ")
+SPEAKERS = ("Ann: ", "> Ann Lee: ", "**Ann**: ", "[12:03] Ann: ", "user: Ann: ", "user: [12:03] Ann: ")
 
 
 def test_a_disguise_behind_the_name_of_a_speaker_is_refused(tmp_path: Path) -> None:

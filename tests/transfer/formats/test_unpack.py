@@ -77,3 +77,37 @@ def test_a_damaged_or_encrypted_archive_says_what_to_do(tmp_path: Path) -> None:
             memory.import_(tmp_path / "cut.zip")
         with pytest.raises(ReadError, match=r"locked\.zip is encrypted"):
             memory.import_(tmp_path / "locked.zip")
+
+
+def test_an_archive_with_a_damaged_member_in_any_packing_is_refused(tmp_path: Path) -> None:
+    for packing in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        path = tmp_path / f"{packing}.zip"
+        with zipfile.ZipFile(path, "w", packing) as archive:
+            archive.writestr("a.md", "\n".join(f"Line {number} of a note" for number in range(2000)))
+        data = bytearray(path.read_bytes())
+        start = data.index(b"a.md") + 40
+        data[start : start + 400] = b"\xff" * 400
+        path.write_bytes(data)
+        with pytest.raises(ReadError, match=r"damaged|cannot be unpacked"):
+            files_in(path)
+
+
+def test_a_member_that_cannot_be_written_whole_is_no_file_cut_off(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "a.zip", {"a.md": "# A", "a.md/b.md": "# B"})
+    with pytest.raises(ReadError, match="cannot be unpacked"):
+        files_in(path)
+    long = write_zip(tmp_path / "long.zip", {"/".join(["a" * 200] * 50) + "/b.md": "# B"})
+    with pytest.raises(ReadError, match="cannot be unpacked") as caught:
+        files_in(long)
+    assert len(str(caught.value)) < 500
+
+
+def test_more_entries_than_fit_into_memory_are_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_zip(tmp_path / "many.zip", {f"{number}.md": "x" for number in range(10)})
+    # The number of files that the archive states is a lie; its list of files ends in the middle of an entry.
+    path.write_bytes(path.read_bytes()[:-30])
+    monkeypatch.setattr(unpack, "MOST_MEMBERS", 4)
+    with pytest.raises(ReadError, match="more than 4 files"):
+        files_in(path)

@@ -8,7 +8,6 @@ May import: errors, extract, files, ingest.split, ingest.document, ingest.passag
 from __future__ import annotations
 
 import codecs
-import json
 import re
 from pathlib import Path, PurePath
 
@@ -30,6 +29,7 @@ from cuetrail.ingest.readers import (
     plain,
 )
 from cuetrail.ingest.readers.app_folders import NOWHERE, Place
+from cuetrail.text.json_text import load_json
 from cuetrail.text.normalise import clean
 
 __all__ = ["FORMATS", "MAX_BYTES", "decode", "load", "read", "read_string", "supported"]
@@ -177,7 +177,7 @@ def _is_json(text: str) -> bool:
     """True if the text, or its first line, is JSON that is not empty."""
     for candidate in (text, text.strip().split("\n", 1)[0]):
         try:
-            if json.loads(candidate):
+            if load_json(candidate):
                 return True
         except (ValueError, RecursionError):
             continue

@@ -5,7 +5,6 @@ Each of these shapes is first turned into `Turn`s, then into documents. JSON of 
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from cuetrail.ingest.passages import compose
 from cuetrail.ingest.readers import chat_exports, foreign, plain, roam
 from cuetrail.ingest.readers.app_folders import NOWHERE, Place
 from cuetrail.text import document_dates
+from cuetrail.text.json_text import load_json
 from cuetrail.text.normalise import clean
 from cuetrail.text.prose import split_sentences
 
@@ -85,7 +85,7 @@ def load_values(text: str) -> tuple[Any, int]:
     The value is None if the text is neither.
     """
     try:
-        return json.loads(text), 0
+        return load_json(text), 0
     except (ValueError, RecursionError):
         pass
     values: list[Any] = []
@@ -93,7 +93,7 @@ def load_values(text: str) -> tuple[Any, int]:
     # splitlines() would also split at U+2028, which strings may contain.
     for line in filter(str.strip, text.split("\n")):
         try:
-            values.append(json.loads(line))
+            values.append(load_json(line))
         except (ValueError, RecursionError):
             broken += 1
             if broken > len(values) + 1:

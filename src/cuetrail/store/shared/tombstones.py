@@ -217,7 +217,8 @@ def _said(text: str) -> dict[str, None]:
     one_name = _SPEAKER.sub("", text) == said
     if one_name and not any(form.search(said) for form in _AT_BEGINNING):
         return {}
-    return _without_additions(_same(said))
+    # Behind the disguise another name may stand.
+    return _without_additions(_same(said) | _same(_SPEAKERS.sub("", undisguised(said))))
 
 
 def _without_additions(forms: dict[str, None]) -> dict[str, None]:

@@ -3,7 +3,6 @@ them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from cuetrail.errors import InputError, ReadError
 from cuetrail.files import read_at_most, replacing
 from cuetrail.model import FileError
+from cuetrail.text.json_text import load_json
 from cuetrail.text.normalise import clean
 
 _EPOCH_MS_FROM = 1e11  # larger numbers are milliseconds: as seconds they would be after the year 5000
@@ -73,7 +73,7 @@ def numbered_lines(data: bytes, report: Report) -> Iterator[tuple[int, str]]:
 def parse_json(text: str) -> Any:
     """Parses JSON and cleans all its strings; NaN and infinities become null. Raises ValueError."""
     try:
-        return cleaned(json.loads(text, parse_constant=lambda _: None))
+        return cleaned(load_json(text, parse_constant=lambda _: None))
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

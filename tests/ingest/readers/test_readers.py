@@ -577,3 +577,15 @@ def test_a_heading_of_org_keeps_its_words_and_tags_whatever_stands_between() -> 
         "Mend the mast:\nTODO: Mend the mast\n\nBolts.\n\nNo tags: here:\nNuts."
     ]
     assert {"radio", "mast"} <= {tag for piece in document.pieces for tag in piece.tags}
+
+
+def test_references_that_quote_one_block_without_end_are_cut_off() -> None:
+    long, many = {"string": "x" * 499, "uid": "abcdef01"}, "((abcdef01))" * 100
+    block: dict[str, Any] = {"string": many, "uid": "abcdef02"}
+    for number in range(90):
+        block = {"string": many, "uid": f"abcdefg{number}", "children": [block, {"string": many, "uid": f"b{number}"}]}
+    page = [{"title": "Page", "uid": "page", "children": [{"string": "See ((abcdef01))", "uid": "c"}, long, block]}]
+    (document,) = readers.read_string(json.dumps(page), "graph.json")
+    # Quoted at every level it would be half a gigabyte.
+    assert sum(len(piece.text) for piece in document.pieces) < 5_000_000
+    assert any("See " + "x" * 499 in piece.text for piece in document.pieces)

@@ -457,6 +457,10 @@ def _readings(node: Node) -> list[Reading]:
 
 def _forms(node: Node) -> list[TextHashes]:
     forms = _without_additions(_same(_text(node), _speaker(node))) | _said(_text(node))
+    if "_" in _text(node) and " " not in _text(node):
+        # A tag or a bucket, as it is stored.
+        spaced = _text(node).replace("_", " ")
+        forms |= _without_additions(_same(spaced)) | _said(spaced)
     return [text_hashes(node if form == _text(node) else replace(node, text=form)) for form in forms]
 
 

@@ -171,6 +171,22 @@ def test_a_question_begins_at_what_the_full_text_index_finds(driver: Driver, gra
         wrong.activate("why?")
 
 
+def test_a_check_says_what_a_mapping_leaves_out_and_which_values_cannot_be_read(driver: Driver, server: Login) -> None:
+    driver.execute_query(
+        "CREATE (:Memory {uid: 'X'})-[:RELATES {w: 'much', topics: 5}]->(:Memory {uid: 'Y'}),"
+        " (:Memory {uid: 'Z'})-[:RELATES {w: 0.5, topics: 'a'}]->(:Memory {uid: 'V'})"
+    )
+    bare = {"labels": ["Memory"], "types": ["RELATES"], "id": "uid", "weight": None, "tags": None}
+    with Graph(server.uri, bare) as graph:
+        levels = {one.check: one.level for one in graph.check().findings}
+        assert (levels["weight"], levels["tags"]) == ("advice", "advice")
+    with Graph(server.uri, mapping()) as graph:
+        found = {one.check: (one.level, one.message) for one in graph.check().findings}
+        assert found["weight"] == ("fault", "1 of 2 weights are no numbers: they count as missing")
+        assert found["tags"][0] == "fault"
+        assert found["tags"][1].startswith("1 of 2 tags are neither a list of texts nor a text")
+
+
 def test_a_check_says_what_fits_what_does_not_and_which_index_is_missing(
     driver: Driver, graph: Graph, server: Login
 ) -> None:

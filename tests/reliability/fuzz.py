@@ -194,7 +194,8 @@ def library(memory: Memory) -> Iterator[Call]:
         starred = [p.name for p in inspect.signature(method).parameters.values() if p.kind is p.VAR_POSITIONAL]
         values = given.pop(starred[0], []) if starred else []
         values = values if isinstance(values, list) else [values]
-        taken = {*schemas(verb), *inspect.signature(method).parameters}
+        # `as`, the form of a graph, is an argument of REST and MCP alone.
+        taken = {*schemas(verb), *inspect.signature(method).parameters} - {"as"}
         given = {name: value for name, value in given.items() if name in taken}
         try:
             found = method(*values, **given)

@@ -296,8 +296,17 @@ class Plan:
         assert answer.worked, answer.text
         for key in gone:
             self.model.forget(key)
+        self.heirs(scope)
         if self.done["forget"] % 5 == 1:
             self.census(full=False)
+
+    def heirs(self, scope: Scope) -> None:
+        """What somebody stated about a forgotten file stays, about an entity with its name."""
+        seen = self.memory.scoped(scope)
+        for node in seen.timeline(kinds=["entity"], limit=1000).nodes:
+            if node.owner == scope.user and node.props.get("found") == "fact":
+                told = every_field((node, seen.fact_history(node.id)))
+                self.model.put(key_of(scope, node), MARKER.findall(told), certain=False)
 
     def quarantine(self, scope: Scope) -> None:
         node = self.seen_node(scope)

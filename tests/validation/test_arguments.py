@@ -522,3 +522,20 @@ def test_a_number_too_long_to_be_written_in_an_error_is_refused(memory: Memory) 
     for call in calls:
         with pytest.raises(InputError):
             call()
+
+
+def test_a_vector_of_ones_own_with_wrong_numbers_is_refused_and_a_good_one_of_any_length_is_not(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory") as memory:
+        memory.add("tea")
+        space = memory.store.vector_spaces().held
+        assert space is not None
+        size = space.dim
+        wrong = ([math.nan], [math.inf], [0.0], [10**400], ["1"], [[1.0]], [None], [True])
+        for value in [*(one * size for one in wrong), [1.0] * (size - 1), [], itertools.repeat(1.0), "abc", {"a": 1.0}]:
+            with pytest.raises(InputError, match="vector"):
+                memory.add("bad", vector=_any(value))
+        for number, value in enumerate((1e308, 5e-324, 3.4e38)):
+            memory.add(f"good {number}", id=f"good {number}", vector=[value] * size)
+        assert memory.stats().nodes == 4
+        assert memory.recall("good").hits
+        assert memory.doctor() == []

@@ -21,6 +21,7 @@ from cuetrail.errors import InputError, MemoryError_
 from cuetrail.graph import GraphMapping
 from cuetrail.model import Edge
 from cuetrail.recall.render.graph import to_cypher
+from cuetrail.text.cypher import quoted
 from tests.graph.test_graph_source import Plain, conformance
 from tests.servers import Login
 from tests.store.contract import test_activation as reference
@@ -169,6 +170,36 @@ def test_a_question_begins_at_what_the_full_text_index_finds(driver: Driver, gra
     wrong = Graph(server.uri, {**mapping(), "fulltext": "nothing"})
     with wrong, pytest.raises(InputError, match="no full-text index 'nothing'"):
         wrong.activate("why?")
+
+
+def test_names_in_a_mapping_are_names_and_never_code(driver: Driver, server: Login) -> None:
+    evil = (
+        "a`b",
+        "\\u0060",
+        "`) DETACH DELETE n //",
+        "\\u0060) DETACH DELETE n //",
+        "x`|`y",
+        "\\",
+        "x{y}",
+        "$map",
+        "a\nb",
+    )
+    driver.execute_query("CREATE (:Guard)-[:KEEPS]->(:Guard)")
+    for number, name in enumerate(evil):
+        label = quoted(name)
+        driver.execute_query(
+            f"CREATE (:{label} {{{label}: $one}})-[:{label} {{w: 0.5, {label}: 'x'}}]->(:{label} {{{label}: $two}})",
+            one=f"a{number}", two=f"b{number}",
+        )  # fmt: skip
+    for number, name in enumerate(evil):
+        fields = {"labels": [name], "types": [name], "id": name, "weight": "w", "tags": name, "name": name}
+        with Graph(server.uri, fields) as graph:
+            (found,) = graph.activate([(f"a{number}", 0.9)], min_activation=0.0)
+            assert [path.ids[-1] for path in found.paths] == [f"b{number}"], name
+            assert [one.node.id for one in graph.traverse(f"a{number}").arrivals] == [f"b{number}"]
+            assert (graph.check().nodes, graph.check().edges) == (2, 1)
+            driver.execute_query(f"EXPLAIN {graph.to_cypher([found])}")
+    assert driver.execute_query("MATCH (n:Guard)-[:KEEPS]->(:Guard) RETURN count(n)").records[0][0] == 1
 
 
 def test_a_check_says_what_a_mapping_leaves_out_and_which_values_cannot_be_read(driver: Driver, server: Login) -> None:

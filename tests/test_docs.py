@@ -39,7 +39,8 @@ def test_the_readme_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("CUETRAIL_MEMORY", str(tmp_path / "memory"))
-    commands = [line[2:] for body in blocks(ROOT / "README.md", "console") for line in body.splitlines()]
+    shown = [line for body in blocks(ROOT / "README.md", "console") for line in body.splitlines()]
+    commands = [line[2:] for line in shown if line.startswith("$ ")]
     assert commands
     for command in commands:
         program, *arguments = shlex.split(command)

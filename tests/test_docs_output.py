@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from cuetrail.cli import main
+from tests.cli.pseudo_terminal import in_terminal
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -30,10 +31,13 @@ ELLIPSIS = "..."
 VALUE = re.compile(r"^(?:[\[({'\"\d]|True|False|None)")
 # These go on until they are stopped, or need a server or the network: they are only parsed.
 NOT_RUN = ("--every", "--watch", "serve", "model get", "neo4j://")
-# Before each command of a page: what its ids stand for.
+# Before each command of a page: what its ids and sources stand for.
 PREPARED = {
-    "forgetting.md": ["add", "The antenna stands.", "--id", "393c854ee86a525653fcfa122b5f3705", "--allow-again"],
-    "recipes.md": ["add", "The camp is set up", "--id", "A0"],
+    "forgetting.md": [
+        ["add", "The antenna stands.", "--id", "393c854ee86a525653fcfa122b5f3705", "--allow-again"],
+        ["add", "Ann: It stands on the roof.", "--source", "talk-42", "--allow-again"],
+    ],
+    "recipes.md": [["add", "The camp is set up", "--id", "A0"]],
 }
 # An export of ChatGPT, in chatgpt-export.zip.
 CHATGPT = {
@@ -129,7 +133,16 @@ def console(page: Path) -> list[tuple[str, str]]:
     return [(part.partition("\n")[0], part.partition("\n")[2]) for part in re.split(r"^\$ ", text, flags=re.M)[1:]]
 
 
-# The commands of README are run in test_docs.py; those of cli.md are examples of the help.
+def test_the_readme_shows_what_a_terminal_shows(tmp_path: Path) -> None:
+    for command, said in console(ROOT / "README.md"):
+        words = shlex.split(command)[1:]
+        if said:
+            env = {"CUETRAIL_MEMORY": str(tmp_path / "memory"), "TERM": "dumb"}
+            printed = in_terminal(*words, columns=80, env=env, folder=ROOT).text
+            assert matches(re.sub("cuetrail: made a new memory .*", "", printed), said), printed
+
+
+# The other commands of README are run in test_docs.py; those of cli.md are examples of the help.
 RUN = [page for page in PAGES if console(page) and page.name not in ("README.md", "cli.md")]
 
 
@@ -145,8 +158,8 @@ def test_commands_run_and_print_what_the_page_says(page: Path, tmp_path: Path, m
     for command, said in commands:
         if any(mark in command for mark in NOT_RUN) or not command.startswith("cuetrail "):
             continue
-        if page.name in PREPARED:
-            done(shlex.join(["cuetrail", *PREPARED[page.name]]))
+        for arguments in PREPARED.get(page.name, ()):
+            done(shlex.join(["cuetrail", *arguments]))
         printed = done(command)
         assert not said or matches(printed, said), f"{command}\n{printed}"
 

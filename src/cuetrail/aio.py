@@ -19,7 +19,7 @@ from typing import Any, Concatenate, ParamSpec, TypedDict, TypeVar, Unpack
 
 from cuetrail.embed.embedder import Embedder
 from cuetrail.errors import InputError
-from cuetrail.extract.facts import FactReader
+from cuetrail.extract.facts_by_rules import FactReader
 from cuetrail.memory import Memory
 from cuetrail.model import Activation, Scope
 from cuetrail.recall.spread.activation import Stream

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from cuetrail.errors import InputError
-from cuetrail.facts.resolve import require_node
+from cuetrail.facts.find_node import require_node
 from cuetrail.files import read_at_most
 from cuetrail.model import Budget, Where
 from cuetrail.recall import recipes

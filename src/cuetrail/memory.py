@@ -17,10 +17,11 @@ from cuetrail.config import without_password
 from cuetrail.dream.report_log import Dreamt, logged_reports
 from cuetrail.dream.run import dream_and_log
 from cuetrail.dream.summaries import Teller
-from cuetrail.dream.tags import AutoTagger
+from cuetrail.dream.taggers import AutoTagger
 from cuetrail.embed import open_embedder
 from cuetrail.embed.embedder import Embedder
-from cuetrail.embed.vectors import Vectors, reembed
+from cuetrail.embed.reembed import reembed
+from cuetrail.embed.vectors import Vectors
 from cuetrail.evaluate import Comparison, Question
 from cuetrail.explore import brief, browse, explore
 from cuetrail.explore.brief import BRIEF_BUDGET, Brief
@@ -28,15 +29,15 @@ from cuetrail.explore.browse import Timeline
 from cuetrail.explore.candidates import CANDIDATES
 from cuetrail.explore.context import Expander
 from cuetrail.explore.explore import Exploration
-from cuetrail.extract import open_fact_reader
-from cuetrail.extract.facts import FactReader
+from cuetrail.extract.facts_by_rules import FactReader
+from cuetrail.extract.registry import open_fact_reader
 from cuetrail.facts.beliefs import believed_facts, fact_history
-from cuetrail.facts.resolve import get_node, require_node
-from cuetrail.ingest.build import Options
+from cuetrail.facts.find_node import get_node, require_node
+from cuetrail.ingest.build_nodes import Options
 from cuetrail.ingest.conversation import add_messages
 from cuetrail.ingest.pipeline import ingest, ingest_content
-from cuetrail.ingest.readers import read as read_bytes
-from cuetrail.ingest.readers import read_string
+from cuetrail.ingest.readers.read_file import read as read_bytes
+from cuetrail.ingest.readers.read_file import read_string
 from cuetrail.mirror import MirrorReport, Placement
 from cuetrail.model import (
     BudgetLike,
@@ -91,7 +92,7 @@ from cuetrail.validation.arguments import (
     chosen,
     make_where,
 )
-from cuetrail.validation.coercion import as_budget, ms_of
+from cuetrail.validation.convert_arguments import as_budget, ms_of
 from cuetrail.validation.limits import MOST, MOST_ITEMS
 from cuetrail.validation.records import make_scope
 from cuetrail.validation.stored_records import find_faulty

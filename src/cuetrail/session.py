@@ -11,7 +11,7 @@ from cuetrail.rerank.time_budget import RERANK_MS
 
 if TYPE_CHECKING:
     from cuetrail.embed.vectors import Vectors
-    from cuetrail.extract.facts import FactReader
+    from cuetrail.extract.facts_by_rules import FactReader
     from cuetrail.model import Scope
     from cuetrail.rerank.reranker import Reranker
     from cuetrail.store.ports import Store

@@ -44,7 +44,11 @@ _BEGIN = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); 
 
 
 def in_terminal(
-    *words: str | Path, columns: int = 80, env: Mapping[str, str] | None = None, typed: Sequence[tuple[str, str]] = ()
+    *words: str | Path,
+    columns: int = 80,
+    env: Mapping[str, str] | None = None,
+    typed: Sequence[tuple[str, str]] = (),
+    folder: Path | None = None,
 ) -> Screen:
     """Runs cuetrail; each of `typed` has a text that is waited for, and what is typed then ("\x03": Ctrl-C)."""
     ours, theirs = os.openpty()
@@ -52,7 +56,7 @@ def in_terminal(
     kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
     command = [sys.executable, "-c", _BEGIN, sys.executable, "-m", "cuetrail", *map(str, words)]
     with subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, cwd=folder,
         env={**kept, "TERM": "xterm-256color", **(env or {})},
     ) as process:  # fmt: skip
         os.close(theirs)

@@ -39,7 +39,7 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture
 def memory(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """A memory of fifty, and change-overs in small steps."""
-    monkeypatch.setattr("cuetrail.embed.vectors.BATCH", 10)
+    monkeypatch.setattr("cuetrail.embed.reembed.BATCH", 10)
     with Memory(place, embedder=Concepts()) as opened:
         opened.add_many([CATS, *(f"Filler number {number}." for number in range(48)), TAXES])
         yield opened

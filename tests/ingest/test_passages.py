@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cuetrail.ingest import passages
 from cuetrail.ingest.document import Document, Part
-from cuetrail.ingest.readers import read_string
+from cuetrail.ingest.readers.read_file import read_string
 
 WORDS = ["harbour", "winter", "island", "gull", "cliff", "lantern", "rope", "anchor", "tide", "crew", "spring", "north"]
 WORDS += ["ledger", "storm", "keel", "mast"]

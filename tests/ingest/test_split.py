@@ -163,7 +163,7 @@ def test_an_unclosed_fence_runs_to_the_end() -> None:
     "junk", ["." * 10**6, "a. " * 333_333, "\n" * 10**6, "`" * 10**6, " " * 10**6 + "x", "é\u0301" * 500_000]
 )
 def test_a_megabyte_of_garbage_is_split_in_linear_time(junk: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     for cutter in (split.prose, split.plain, split.code, split.blob, split.markdown):
         cutter(junk)
-    assert time.perf_counter() - began < 15
+    assert time.process_time() - began < 15

@@ -91,7 +91,7 @@ PLACES: list[tuple[Callable[[Path], Path], str]] = [
     (link_to_own_folder, "is a link to .*mine, which is no mirror"),
     (link_to_empty_folder, "is a link to"),
     (dangling_link, "is a link to"),
-    (link_in_a_circle, "cannot be used|is a link"),
+    (link_in_a_circle, "cannot be used|links that lead to each other"),
     (file, "is a file: name a folder"),
     (below_a_file, "file"),
     (lambda _: Path("/"), "no place for a mirror"),

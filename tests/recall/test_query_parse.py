@@ -7,11 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuetrail.model import TextQuery, Where
-from cuetrail.recall.query import (
-    Cue,
-    parse_cue,
-    query_terms,
-)
+from cuetrail.recall.query import Cue, parse_cue, query_terms
 
 
 @pytest.mark.parametrize(

@@ -17,15 +17,7 @@ from cuetrail import Budget, Memory, Node
 from cuetrail.errors import EmbedderError, InputError
 from cuetrail.formulas import estimated_tokens
 from cuetrail.model import TextQuery, Where
-from cuetrail.recall.query import (
-    LONGEST_CUE,
-    MOST_DIFFERENT,
-    MOST_FILTERS,
-    MOST_QUOTED,
-    MOST_WORDS,
-    Cue,
-    parse_cue,
-)
+from cuetrail.recall.query import LONGEST_CUE, MOST_DIFFERENT, MOST_FILTERS, MOST_QUOTED, MOST_WORDS, Cue, parse_cue
 from cuetrail.recall.stage_types import Anchor
 
 DAY = 86_400_000

@@ -15,7 +15,7 @@ from cuetrail import Memory
 from cuetrail.dream.passes.decay import decay_rate, decayed
 from cuetrail.formulas import DAY
 from cuetrail.model import Life, Node
-from cuetrail.model.usage import accessed
+from cuetrail.model.salience import accessed
 
 NOW = 1_768_831_200_000
 

@@ -89,9 +89,9 @@ def test_only_what_somebody_has_used_is_an_anchor(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "made"), [("person", 1), ("concept", 1), ("entity", 1), ("project", 0), ("artifact", 0)]
+    ("kind", "made"), [("person", 1), ("concept", 1), ("entity", 1), ("project", 1), ("artifact", 0), ("note", 0)]
 )
-def test_an_anchor_is_a_person_a_concept_or_an_entity(memory: Memory, kind: str, made: int) -> None:
+def test_an_anchor_is_or_counts_as_a_person_a_concept_or_an_entity(memory: Memory, kind: str, made: int) -> None:
     memory.add(name="Ada Lovelace", id="Ada Lovelace", kind=kind, now=START)
     memory.store.touch(memory.scope, ["Ada Lovelace"], START)
     tell(memory, 0, 1, 2, 3, 4)

@@ -32,6 +32,6 @@ def test_marks_go_and_words_stay(markdown: str, plain: str) -> None:
     "one", ["*", "**", "_", "`", "[", "[[", "![[", "<a", "<!--", "%%", "|", "|-", "==a", "\\", "> ", "#"]
 )
 def test_no_text_takes_long(one: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     plain_text(one * 6_000)
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2

@@ -13,8 +13,8 @@ import pytest
 
 from cuetrail import Memory
 from cuetrail.errors import InputError, ReadError
-from cuetrail.extract.facts import Passage, Triple
-from cuetrail.extract.llm import PAUSE, OpenAIReader
+from cuetrail.extract.facts_by_llm import PAUSE, OpenAIReader
+from cuetrail.extract.facts_by_rules import Passage, Triple
 
 NOW = 1_765_929_600_000
 DAY = 86_400_000

@@ -6,7 +6,7 @@ recall, serve, store, text, transfer, validation, write.
 
 from __future__ import annotations
 
-from cuetrail.cli.command import RootGroup, group
+from cuetrail.cli.command import group
 from cuetrail.cli.commands.activate import activate
 from cuetrail.cli.commands.bench import bench
 from cuetrail.cli.commands.browse import get, labels, stats, timeline
@@ -23,6 +23,7 @@ from cuetrail.cli.commands.setup import setup
 from cuetrail.cli.commands.transfer import export, import_, mirror
 from cuetrail.cli.commands.upkeep import backup, completion, copy, doctor, help_, reembed, restore
 from cuetrail.cli.commands.write import add, chat, edit, ingest
+from cuetrail.cli.root_command import RootGroup
 
 VERBS = (
     setup, add, ingest, recall, chat, activate, explore, traverse, brief, get, timeline, labels, edit, link, unlink,

@@ -25,14 +25,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def start_time(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
     """Parses a time, such as an ISO date or "3 days ago", to UTC milliseconds; a date is its first millisecond."""
-    from cuetrail.validation.coercion import time_of
+    from cuetrail.validation.convert_arguments import time_of
 
     return None if value is None else _time(value, time_of)
 
 
 def end_time(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
     """Parses a time like `start_time`, but a date is its last millisecond: `--until 2025-03-04` includes that day."""
-    from cuetrail.validation.coercion import end_of
+    from cuetrail.validation.convert_arguments import end_of
 
     return None if value is None else _time(value, end_of)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cuetrail.dream.dry_run import SHOWN, described_changes
 from cuetrail.dream.summaries import Teller, extract
-from cuetrail.dream.tags import AutoTagger
+from cuetrail.dream.taggers import AutoTagger
 from cuetrail.dream.word_matcher import WordMatcher
 from cuetrail.embed.vectors import Vectors
 from cuetrail.model import PassReport, Scope

@@ -32,13 +32,13 @@ from cuetrail.dream.passes import (
     note_expiry,
     storylines,
     tag_propagation,
-    temporal,
+    temporal_tags,
 )
-from cuetrail.dream.passes.temporal import zone_of
+from cuetrail.dream.passes.temporal_tags import zone_of
 from cuetrail.dream.reconcile import reconcile
 from cuetrail.dream.report_log import log_report
 from cuetrail.dream.summaries import Teller, extract
-from cuetrail.dream.tags import RULE, AutoTagger
+from cuetrail.dream.taggers import RULE, AutoTagger
 from cuetrail.errors import InputError
 from cuetrail.mirror import sync_registered
 from cuetrail.model import PASS_NAMES, DreamReport, PassReport, Scope
@@ -46,7 +46,7 @@ from cuetrail.session import Session
 from cuetrail.store.write import Progress
 
 PASSES: tuple[Pass, ...] = (
-    temporal.temporal,
+    temporal_tags.temporal,
     auto_tags.auto_tags,
     tag_propagation.infection,
     mentions.mentions,

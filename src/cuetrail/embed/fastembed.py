@@ -15,7 +15,7 @@ from cuetrail.embed.embedder import (
     unit_rows,
 )
 from cuetrail.errors import EmbedderError
-from cuetrail.model_files.library import Lazy, import_library
+from cuetrail.model_files.lazy_loading import Lazy, import_library
 
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
 

@@ -19,7 +19,7 @@ from cuetrail.embed.embedder import (
     unit_rows,
 )
 from cuetrail.errors import EmbedderError
-from cuetrail.model_files.library import Lazy
+from cuetrail.model_files.lazy_loading import Lazy
 from cuetrail.model_files.onnx import find_onnx, load_onnx, processors
 
 Pooling = Literal["cls", "mean"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from cuetrail.embed.embedder import LOCAL_CHARS, MAX_TOKENS, FloatArray, embeddable, unit_rows
 from cuetrail.errors import EmbedderError
-from cuetrail.model_files.library import Lazy, import_library
+from cuetrail.model_files.lazy_loading import Lazy, import_library
 
 # Enough texts to keep all cores of the tokenizer busy, few enough that their tokens do not fill the memory.
 CHUNK = 1024

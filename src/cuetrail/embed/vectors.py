@@ -1,7 +1,6 @@
 """The vectors of an opened memory: one embedder makes them, the store holds them, and models are never mixed.
 
-A change to another model runs while the memory is in use. Searches use the old vectors until every record has one of
-the new model; then the store switches in one transaction. After an interruption, the change continues where it stopped.
+`reembed` makes the vectors of stored records: those that are missing, or all of them when the model changes.
 """
 
 from __future__ import annotations
@@ -19,16 +18,14 @@ from cuetrail.errors import EmbedderError, EmbedderMismatch, InputError
 from cuetrail.model import Edge, Node, Note, Scope
 from cuetrail.model.searched_fields import embedded_text
 from cuetrail.store.ports import Store
-from cuetrail.store.vector_space import NO_VECTORS, QueryVector, Unembedded, VectorSpace, mismatch, vector_kind
-from cuetrail.store.write import Batch, Progress, Written
+from cuetrail.store.vector_space import NO_VECTORS, QueryVector, VectorSpace, mismatch, vector_kind
+from cuetrail.store.write import Batch, Written
 from cuetrail.text.simhash import simhash
 
 log = logging.getLogger("cuetrail")
 K = TypeVar("K")
 T = TypeVar("T")
 
-# Texts embedded between two writes when the embedder is changed; an interruption loses at most these.
-BATCH = 1_000
 # The number of queries, and of short texts, whose vectors are cached.
 MOST_CACHED = 4_096
 
@@ -206,53 +203,3 @@ class Vectors:
         if space in (None, NO_VECTORS):
             raise InputError("this memory has no vectors to compare this one with: open it with an embedder")
         return space
-
-    def complete(self, progress: Progress | None) -> int:
-        """Makes the missing vectors with the memory's embedder, or continues a change-over to it; returns how many were
-        made. Raises InputError without an embedder.
-        """
-        held = self.store.vector_spaces().held
-        if self.embedder is None or held == NO_VECTORS:
-            raise InputError("name an embedder to make vectors with, such as --embedder static")
-        if self.store.vector_spaces().start(space_of(self.embedder)) != space_of(self.embedder):
-            return self.change_over(self.embedder, progress)
-        return self._made(self.embedder, progress)
-
-    def change_over(self, embedder: Embedder | None, progress: Progress | None) -> int:
-        """Makes all vectors of all users anew with this embedder, or drops them (None); returns how many were made.
-
-        Searches use the old ones until all are made. Raises EmbedderMismatch if another change takes its place.
-        """
-        space = NO_VECTORS if embedder is None else space_of(embedder)
-        self.store.vector_spaces().start(space, change_over=True)
-        made = self._made(embedder, progress)
-        while not self.store.vector_spaces().finish(space):
-            made += self._made(embedder, progress)
-        self.embedder = embedder
-        # Records written with the old model's vectors during the switch still lack theirs.
-        return made + self._made(embedder, progress)
-
-    def _made(self, embedder: Embedder | None, progress: Progress | None) -> int:
-        """Makes the vectors that are missing; returns how many."""
-        if embedder is None:
-            return 0
-        space, made = space_of(embedder), 0
-        after: Unembedded | None = None
-        while some := self.store.vector_spaces().missing(space, BATCH, after):
-            vectors = vectors_of(embedder, [one.record for one in some])
-            made += self.store.vector_spaces().put(space, list(zip(some, vectors, strict=True)))
-            after = some[-1]
-            if progress:
-                progress("embedding", made, 0)
-        self.notice = ""
-        return made
-
-
-def reembed(vectors: Vectors, embedder: Embedder | None, keep: bool, progress: Progress | None) -> int:
-    """With `keep`, makes the missing vectors; else makes all vectors anew with `embedder`, or drops them if it is None.
-
-    Returns how many vectors were made. Brings the indexes up to date afterwards.
-    """
-    made = vectors.complete(progress) if keep else vectors.change_over(embedder, progress)
-    vectors.store.refresh(progress)
-    return made

@@ -2,28 +2,3 @@
 
 May import: errors, http_post, model, text.
 """
-
-from __future__ import annotations
-
-from cuetrail.errors import InputError
-from cuetrail.extract.facts import FactReader, by_rules
-
-
-def open_fact_reader(given: FactReader | str | None, api_key: str | None) -> FactReader | None:
-    """Returns the function that reads facts from texts, by its name ("rules" or "openai:URL#MODEL"); a function as it
-    is; None for None and "none". Raises InputError for an unknown name.
-    """
-    if given is None or given == "none":
-        return None
-    if given == "rules":
-        return by_rules
-    if not isinstance(given, str):
-        return given
-    kind, _, rest = given.partition(":")
-    url, _, model = rest.rpartition("#")
-    if kind != "openai":
-        raise InputError(f"there is no extractor {given!r}: use rules, none, or openai:URL#MODEL")
-    # Imported here, because this import is slow and most commands do not need it.
-    from cuetrail.extract.llm import OpenAIReader
-
-    return OpenAIReader(url, model, api_key)

@@ -1,4 +1,4 @@
-"""Facts and relationships: which entity a name means, and what predicates allow.
+"""Facts: which node or entity a name means, and which facts about it a user believes.
 
 May import: errors, model, store, text.
 """

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cuetrail.facts.resolve import resolve_entity
+from cuetrail.facts.resolve_entity import resolve_entity
 from cuetrail.model import Fact, Scope
 from cuetrail.model.predicates import declaration, is_single
 from cuetrail.store.ports import Store
-from cuetrail.store.shared.fact_supersession import believed_of
-from cuetrail.store.shared.fact_validity import begins, holds, until, value_of
+from cuetrail.store.shared.fact_fields import begins, holds, until, value_of
+from cuetrail.store.shared.fact_timeline import believed_of
 from cuetrail.text.normalise import norm_name, norm_tag
 
 

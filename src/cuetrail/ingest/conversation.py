@@ -14,7 +14,7 @@ from typing import Any
 
 from cuetrail.errors import InputError
 from cuetrail.extract.whose_voice import SILENT_ROLES
-from cuetrail.ingest.readers.chat import Turn, load_values, read_turn, split_turn
+from cuetrail.ingest.readers.chats.chat_json import Turn, load_values, read_turn, split_turn
 from cuetrail.model import FROM_FILE, ChatReport, Node
 from cuetrail.model.ids import atom_id, source_id
 from cuetrail.session import Session
@@ -22,7 +22,7 @@ from cuetrail.store.read import forgotten_ids
 from cuetrail.store.write import Batch, Progress, Written
 from cuetrail.text.document_dates import parse
 from cuetrail.validation.arguments import check, check_length
-from cuetrail.validation.coercion import time_of
+from cuetrail.validation.convert_arguments import time_of
 from cuetrail.validation.limits import nesting_fault
 from cuetrail.validation.records import make_node
 from cuetrail.write.pipeline import NODES_PER_WRITE, write

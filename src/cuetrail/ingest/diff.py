@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cuetrail.ingest.build import Built, structure_via
+from cuetrail.ingest.build_nodes import Built, structure_via
 from cuetrail.ingest.passage_match import containing_passages, continued_passages, passages_below_headings
 from cuetrail.ingest.user_edits import Stated, stated_by_files, user_edits_on, with_edits
 from cuetrail.model import NEW_LIFE, Edge, Link, Node, Scope, Tag

@@ -1,4 +1,4 @@
-"""Documents, which readers make and `build` turns into nodes. A document consists of pieces, one for each future atom.
+"""Documents, which readers make and `build_nodes` turns into nodes. A document consists of pieces, one for each atom.
 
 A reader splits a file into parts; `passages.compose` joins them into the pieces of a document.
 """

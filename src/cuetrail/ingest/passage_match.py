@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
-from cuetrail.ingest.build import HEADING_JOINT
+from cuetrail.ingest.build_nodes import HEADING_JOINT
 from cuetrail.model import Node
 from cuetrail.text.normalise import analysable
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import xxhash
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.ingest.build import Built, Options, build
+from cuetrail.ingest.build_nodes import Built, Options, build
 from cuetrail.ingest.diff import compare
 from cuetrail.ingest.document import Document, LeftOut
-from cuetrail.ingest.readers import MAX_BYTES, load, read
 from cuetrail.ingest.readers.app_folders import AppFolders
+from cuetrail.ingest.readers.read_file import MAX_BYTES, load, read
 from cuetrail.ingest.redact_documents import redact
 from cuetrail.ingest.renamed_files import MissingFiles
 from cuetrail.ingest.scan import ScanRoot, leads_out, resolve_root, scan

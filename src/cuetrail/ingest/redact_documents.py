@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from cuetrail.ingest.build import Built
+from cuetrail.ingest.build_nodes import Built
 from cuetrail.model import Scope
 from cuetrail.store.ports import Store
 from cuetrail.text.normalise import norm_name

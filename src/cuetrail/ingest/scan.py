@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cuetrail.errors import InputError
 from cuetrail.files import MEMORY_FILE, MIRROR_MARKER
-from cuetrail.ingest.readers import supported
+from cuetrail.ingest.readers.file_format import supported
 from cuetrail.ingest.renamed_files import KnownFiles, renamed_folder
 
 SKIPPED_FOLDERS = {"node_modules", "__pycache__", "venv"}

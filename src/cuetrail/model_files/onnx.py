@@ -11,7 +11,7 @@ from typing import Any
 
 from cuetrail.errors import ModelError
 from cuetrail.model_files.archives import is_damage, open_archive
-from cuetrail.model_files.library import import_library
+from cuetrail.model_files.lazy_loading import import_library
 
 TOKENIZER = "tokenizer.json"
 MOST_NAMED = 20

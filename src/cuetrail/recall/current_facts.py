@@ -20,12 +20,13 @@ from cuetrail.facts.beliefs import one_each
 from cuetrail.formulas import DAY, fact_score, share
 from cuetrail.model import Fact, Hit, Node, RecalledFact, Where
 from cuetrail.recall.anchor.hybrid_search import TrailAnchors
-from cuetrail.recall.query import LONGEST_NAMED, Span, read_dates
+from cuetrail.recall.dates_in_query import Span, read_dates
+from cuetrail.recall.query import LONGEST_NAMED
 from cuetrail.recall.render.text import SEPARATOR
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.trail_constants import Trail, is_bare
 from cuetrail.store.read import Around, HeldAt
-from cuetrail.store.shared.fact_validity import ACTIVE, begins, holds, until, value_of
+from cuetrail.store.shared.fact_fields import ACTIVE, begins, holds, until, value_of
 from cuetrail.text.names import fold, fold_padded, mentions, name_variants
 from cuetrail.text.normalise import norm_name, snippet, terms_of
 from cuetrail.text.prose import sentence_ends

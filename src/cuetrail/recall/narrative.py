@@ -30,7 +30,7 @@ from cuetrail.formulas import CONFIRMED_WEIGHT, fact_score, recency, source_weig
 from cuetrail.model import Direction, Hit, Scope, SearchHit, fact_dict
 from cuetrail.recall.stage_types import Anchor, ReachedFact
 from cuetrail.store.search import NameMatch
-from cuetrail.store.shared.fact_validity import EVER, ends_of, until
+from cuetrail.store.shared.fact_fields import EVER, ends_of, until
 from cuetrail.store.vector_space import QueryVector
 from cuetrail.text.normalise import folded, name_words, snippet
 

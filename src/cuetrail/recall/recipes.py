@@ -21,7 +21,7 @@ from cuetrail.recall.current_facts import facts_first, with_current_facts
 from cuetrail.recall.narrative import find_entities, follow_facts, in_sections, rank_facts
 from cuetrail.recall.render.text import one_list, two_lists
 from cuetrail.recall.score.energy import rank_by_energy
-from cuetrail.recall.score.salience import rank_by_salience
+from cuetrail.recall.score.explore import rank_by_salience
 from cuetrail.recall.score.tag_walk_why import keep_order
 from cuetrail.recall.score.trail import rank_by_signals
 from cuetrail.recall.spread.activation import Flow, follow_edges

@@ -8,7 +8,7 @@ from typing import Any
 
 from cuetrail.embed.embedder import embeddable
 from cuetrail.errors import RerankerError
-from cuetrail.model_files.library import Lazy, import_library
+from cuetrail.model_files.lazy_loading import Lazy, import_library
 from cuetrail.rerank.excerpt import excerpt
 from cuetrail.rerank.onnx import CHARS_PER_TOKEN, MAX_TOKENS
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from cuetrail.embed.embedder import embeddable
 from cuetrail.errors import RerankerError
-from cuetrail.model_files.library import Lazy
+from cuetrail.model_files.lazy_loading import Lazy
 from cuetrail.model_files.onnx import find_onnx, load_onnx, processors
 from cuetrail.rerank.excerpt import EXCERPT_WORDS, excerpt
 

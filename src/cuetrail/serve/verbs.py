@@ -27,7 +27,7 @@ from cuetrail.serve.tool import (
     count_schema,
     either,
 )
-from cuetrail.validation.coercion import SIZES
+from cuetrail.validation.convert_arguments import SIZES
 from cuetrail.validation.limits import MOST, MOST_ITEMS, TIMES
 
 if TYPE_CHECKING:

@@ -307,52 +307,79 @@ class WordRun(NamedTuple):
     part: bool
 
 
-def word_runs(text: str, capital_first: bool = False) -> Iterator[WordRun]:
-    """Yields every run of words that may be a name: within a sentence, and not ending in a function word.
-
-    With `capital_first`, only runs that begin with a capital or a number.
-    """
-    text = text[:MOST_CHARS]
-    words = list(_RUN_WORD.finditer(text))
-    capitals = [word[0][0].isupper() for word in words]
-    # A full stop behind an initial or a title does not end a sentence.
-    ends = [
-        len(left[0]) > 2 and bool(_SENTENCE_END.search(text, left.end(), right.start() + 1))
-        for left, right in pairwise(words)
-    ]
-    function_words = [word[0].lower() in FUNCTION_WORDS for word in words]
-    for start, first in enumerate(words):
-        if capital_first and not capitals[start] and not first[0][0].isdigit():
-            continue
-        for end in range(start, min(start + MOST_NAME_WORDS, len(words))):
-            if end > start and ends[end - 1]:
-                break
-            if function_words[end] and not capitals[end]:
-                continue
-            run = text[first.start() : words[end].end()]
-            if run[-1] in "s'’":
-                run = _POSSESSIVE.sub("", run)
-            elif "(" in run and ")" not in run and text[words[end].end() :][:1] == ")":
-                run += ")"
-            capital = any(capitals[max(start, 1) : end + 1]) or (end == 0 and capitals[0])
-            yield WordRun(norm_name(run), start, end + 1, capital, _is_part(text, words, start, end))
+def word_runs(text: str) -> Iterator[WordRun]:
+    """Yields every run of words that may be a name: within a sentence, and not ending in a function word."""
+    words = _RunWords(text[:MOST_CHARS])
+    for start in range(len(words.spans)):
+        for end in words.ends(start):
+            capital = any(words.capital[max(start, 1) : end + 1]) or (end == 0 and words.capital[0])
+            yield WordRun(words.norm(start, end), start, end + 1, capital, words.is_part(start, end))
 
 
-def _is_part(text: str, words: Sequence[re.Match[str]], start: int, end: int) -> bool:
-    """True if a capitalised word follows at once, or precedes a single word as a first name does."""
-    after = words[end + 1] if end + 1 < len(words) else None
-    if after is not None and after[0][0].isupper() and text[words[end].end() : after.start()] == " ":
-        return True
-    before = words[start - 1] if start == end and start else None
-    if before is None or not before[0][0].isupper() or text[before.end() : words[start].start()] not in (" ", ". "):
-        return False
-    return before[0].lower() not in FUNCTION_WORDS
+class _RunWords:
+    """The words of a text, with what its runs of words have in common; each is worked out once per word."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        # Only in ASCII the lower-case text is in normal form but for its spaces, and as long as the text.
+        self._lower = text.lower() if text.isascii() and "\x00" not in text else ""
+        found = list(_RUN_WORD.finditer(text))
+        self.spans = [word.span() for word in found]
+        written = [word[0] for word in found]
+        gaps = [text[left[1] : right[0]] for left, right in pairwise(self.spans)]
+        self.capital = [word[0].isupper() for word in written]
+        function_word = [word.lower() in FUNCTION_WORDS for word in written]
+        self._leads = [word[0].isupper() or word[0].isdigit() for word in written]
+        self._ends_badly = [word and not capital for word, capital in zip(function_word, self.capital, strict=True)]
+        # A full stop behind an initial or a title does not end a sentence.
+        self._ends_sentence = [
+            gap != " " and len(word) > 2 and _SENTENCE_END.search(text, left[1], right[0] + 1) is not None
+            for gap, word, (left, right) in zip(gaps, written, pairwise(self.spans), strict=False)
+        ]
+        # A capitalised word follows at once.
+        self._leads_on = [gap == " " and capital for gap, capital in zip(gaps, self.capital[1:], strict=True)]
+        # The word before may be the first name to this one.
+        self._led_to = [
+            gap in (" ", ". ") and capital and not function
+            for gap, capital, function in zip(gaps, self.capital, function_word, strict=False)
+        ]
+
+    def leading(self) -> list[int]:
+        """Returns the positions of the words that begin with a capital or a digit."""
+        return [at for at, leads in enumerate(self._leads) if leads]
+
+    def ends(self, start: int) -> Iterator[int]:
+        """Yields the positions of the last words of the runs that begin at a word."""
+        last = min(start + MOST_NAME_WORDS, len(self.spans)) - 1
+        for end in range(start, last + 1):
+            if not self._ends_badly[end]:
+                yield end
+            if end < last and self._ends_sentence[end]:
+                return
+
+    def is_part(self, start: int, end: int) -> bool:
+        """True if a capitalised word follows at once, or precedes a single word as a first name does."""
+        return (end < len(self._leads_on) and self._leads_on[end]) or (
+            start == end and start > 0 and self._led_to[start - 1]
+        )
+
+    def norm(self, start: int, end: int) -> str:
+        """Returns a run in normal form, without the possessive at its end, and with the bracket that closes it."""
+        begin, stop = self.spans[start][0], self.spans[end][1]
+        run = (self._lower or self.text)[begin:stop]
+        if self.text[stop - 1] in "s'’":
+            run = _POSSESSIVE.sub("", run)
+        elif "(" in run and ")" not in run and self.text[stop : stop + 1] == ")":
+            run += ")"
+        return " ".join(run.split()) if self._lower else norm_name(run)
 
 
 @lru_cache(CACHED_TEXTS)
 def possible_names(text: str) -> frozenset[str]:
     """Returns, normalised, every run of words that begins with a capital or a number; many of them are no names."""
-    found = (run.norm for run in word_runs(text, capital_first=True) if not run.part)
+    words = _RunWords(text[:MOST_CHARS])
+    runs = ((start, end) for start in words.leading() for end in words.ends(start))
+    found = {words.norm(start, end) for start, end in runs if not words.is_part(start, end)}
     return frozenset(norm for norm in found if len(norm) > 2 and not norm.isdigit())
 
 

@@ -1,4 +1,7 @@
-"""Times in UTC milliseconds, as all records store them: the current time, and times parsed from text."""
+"""Times in UTC milliseconds, as all records store them: the current time, and times parsed from ISO text.
+
+Dates, datetimes and words such as "2 hours ago" that callers pass: `validation.convert_arguments`.
+"""
 
 from __future__ import annotations
 

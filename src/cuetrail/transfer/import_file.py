@@ -12,9 +12,9 @@ from typing import Any, Literal
 from cuetrail.embed.vectors import shortened
 from cuetrail.errors import InputError, ReadError
 from cuetrail.facts.beliefs import single_valued
-from cuetrail.ingest.build import Options
+from cuetrail.ingest.build_nodes import Options
 from cuetrail.ingest.pipeline import ingest_copies, ingest_path
-from cuetrail.ingest.readers import supported
+from cuetrail.ingest.readers.file_format import supported
 from cuetrail.model import Edge, Fact, FileError, Life, Node, Note, Scope, SourceFile, Tombstone, Version
 from cuetrail.model.records import STORYLINE_KINDS
 from cuetrail.model.tags import is_path_tag
@@ -23,7 +23,7 @@ from cuetrail.store.dream import DREAM_PROPS, is_dreamt
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record, edges_by_id, facts_by_id
 from cuetrail.store.shared.copy import announce
-from cuetrail.store.shared.fact_validity import value_of
+from cuetrail.store.shared.fact_fields import value_of
 from cuetrail.store.vector_space import VectorSpace, vector_kind
 from cuetrail.store.write import Batch, Progress, Stated
 from cuetrail.transfer.formats import detect_format

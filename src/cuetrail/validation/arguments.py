@@ -27,7 +27,7 @@ from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.recall.stage_types import Measure, Mode, Recipe
 from cuetrail.text.normalise import clean, storable
 from cuetrail.text.similarity import MEASURES
-from cuetrail.validation.coercion import COERCIONS, TERMS, coerced, ms_of
+from cuetrail.validation.convert_arguments import COERCIONS, TERMS, coerced, ms_of
 from cuetrail.validation.limits import MOST, MOST_ITEMS, TIMES, WORD_CHARS
 
 PROVENANCES, MODES, RANKS, CLAIMS = get_args(Provenance), get_args(Mode), get_args(Rank), get_args(Claim)
@@ -290,8 +290,8 @@ def check(name: str, value: object) -> None:
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
     """Decorator: returns the verb with a check of each argument by RULES. None passes if it is the default.
 
-    Times, budgets and recipes are first turned into what the verb takes (`coercion`). The verb then raises InputError
-    for a wrong argument, and for a path that the system cannot open.
+    Times, budgets and recipes are first turned into what the verb takes (`convert_arguments`). The verb then raises
+    InputError for a wrong argument, and for a path that the system cannot open.
     """
     signature = inspect.signature(verb).parameters.values()
     parameters = [p for p in signature if p.name != "self" and p.kind is not p.VAR_KEYWORD]

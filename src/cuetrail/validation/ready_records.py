@@ -14,8 +14,8 @@ from typing import Any
 from cuetrail.errors import InputError
 from cuetrail.model import Edge, Fact, Life, Mention, Node, Note, SourceFile, Tag, Tombstone, Version
 from cuetrail.model.records import NEW_LIFE
+from cuetrail.model.salience import GRADIENTS
 from cuetrail.model.tags import make_tags, norm_buckets
-from cuetrail.model.usage import GRADIENTS
 from cuetrail.store.read import Record
 from cuetrail.text.normalise import clean, norm_tag, storable
 from cuetrail.validation.arguments import (

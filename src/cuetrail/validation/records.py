@@ -33,7 +33,7 @@ from cuetrail.validation.arguments import (
     refusal,
     words,
 )
-from cuetrail.validation.coercion import TERMS, ms_of, time_of
+from cuetrail.validation.convert_arguments import TERMS, ms_of, time_of
 from cuetrail.validation.limits import TIMES
 from cuetrail.validation.ready_records import WEIGHTS, make_props, ready_node
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from cuetrail.errors import CuetrailError
 from cuetrail.model import Edge, Fact, Finding, Life, Mention, Node, Note, Scope, SourceFile, Tombstone, Version
 from cuetrail.model.reports import MENDED, REPAIR
-from cuetrail.model.usage import GRADIENTS
+from cuetrail.model.salience import GRADIENTS
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Record
 from cuetrail.store.shared.copy import list_of, users_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cuetrail.errors import NotFound
-from cuetrail.facts.resolve import require_node
+from cuetrail.facts.find_node import require_node
 from cuetrail.model import Edge
 from cuetrail.session import Session
 from cuetrail.store.read import edges_by_id

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from cuetrail.errors import InputError, NotFound
-from cuetrail.facts.resolve import require_node
+from cuetrail.facts.find_node import require_node
 from cuetrail.model import STORYLINE_KINDS, Node
 from cuetrail.session import Session
 from cuetrail.store.shared.ids import own_nodes

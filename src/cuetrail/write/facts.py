@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from cuetrail.errors import Forgotten, InputError, NotFound
 from cuetrail.facts.beliefs import single_valued
-from cuetrail.facts.resolve import UNTYPED, resolve_entity
+from cuetrail.facts.resolve_entity import UNTYPED, resolve_entity
 from cuetrail.model import Fact, Node
 from cuetrail.model.predicates import declaration
 from cuetrail.session import Session
 from cuetrail.store.read import facts_by_id, forgotten_ids
-from cuetrail.store.shared.fact_supersession import as_stated
-from cuetrail.store.shared.fact_validity import begins, ends_of, holds, until, value_of
+from cuetrail.store.shared.fact_fields import begins, ends_of, holds, until, value_of
+from cuetrail.store.shared.fact_timeline import as_stated
 from cuetrail.store.shared.ids import own_nodes
 from cuetrail.store.shared.tombstones import SHORTEST
 from cuetrail.store.write import Batch, Stated, Verdict

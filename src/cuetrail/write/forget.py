@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from cuetrail.dream.reconcile import invalidate
 from cuetrail.errors import InputError, MirrorError
-from cuetrail.facts.resolve import nodes_of, require_node, require_own
+from cuetrail.facts.find_node import nodes_of, require_node, require_own
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Edge, Fact, Node, Note, Scope, SourceFile, Version
 from cuetrail.session import Session

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cuetrail.facts.resolve import SHARED_NAME, entity_of, is_shared_name, link_target, norms_of
+from cuetrail.facts.resolve_entity import SHARED_NAME, entity_of, is_shared_name, link_target, norms_of
 from cuetrail.model import Edge, Link, Node, Scope
 from cuetrail.model.ids import derived_edge_id, entity_id
 from cuetrail.store.ports import Store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuetrail.facts.resolve import find_node, require_node
+from cuetrail.facts.find_node import find_node, require_node
 from cuetrail.model import Note, When
 from cuetrail.session import Session
 from cuetrail.store.read import edges_by_id

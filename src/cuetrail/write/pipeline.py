@@ -14,8 +14,8 @@ from itertools import islice
 from typing import Any
 
 from cuetrail.embed.vectors import unit_blobs
-from cuetrail.extract.facts import FactReader, by_rules
-from cuetrail.facts.resolve import is_shared_name
+from cuetrail.extract.facts_by_rules import FactReader, by_rules
+from cuetrail.facts.resolve_entity import is_shared_name
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node, Scope
 from cuetrail.session import Session

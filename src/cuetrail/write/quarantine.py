@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cuetrail.errors import MirrorError
-from cuetrail.facts.resolve import nodes_of, require_own
+from cuetrail.facts.find_node import nodes_of, require_own
 from cuetrail.mirror import sync_registered
 from cuetrail.model import Node
 from cuetrail.model.records import into_quarantine, out_of_quarantine

@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from cuetrail.errors import InputError
-from cuetrail.facts.resolve import require_node
+from cuetrail.facts.find_node import require_node
 from cuetrail.model import Edge, Node, Scope, Where
 from cuetrail.model.ids import relationship_id
 from cuetrail.model.records import SEMANTIC_KINDS, SEMANTIC_ROLES

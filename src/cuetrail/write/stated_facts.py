@@ -16,10 +16,10 @@ from dataclasses import replace
 from itertools import chain
 
 from cuetrail.errors import InputError
-from cuetrail.extract.facts import FIELD, USER, FactReader, Passage, Triple, from_fields
+from cuetrail.extract.facts_by_rules import FIELD, USER, FactReader, Passage, Triple, from_fields
 from cuetrail.extract.whose_voice import MACHINES, USERS, is_own_voice
 from cuetrail.facts.beliefs import single_valued
-from cuetrail.facts.resolve import (
+from cuetrail.facts.resolve_entity import (
     UNTYPED,
     Resolved,
     entity_of,
@@ -33,7 +33,7 @@ from cuetrail.model import FROM_FILE, Fact, Node, Scope
 from cuetrail.model.ids import fact_id, named_node_id, source_id
 from cuetrail.store.ports import Store
 from cuetrail.store.read import HeldAt
-from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT, value_of
+from cuetrail.store.shared.fact_fields import ACTIVE, MADE_FOR_A_FACT, value_of
 from cuetrail.store.write import Batch, Stated, Verdict
 from cuetrail.text.normalise import norm_name
 from cuetrail.write.links import LinkChange, resolve_links

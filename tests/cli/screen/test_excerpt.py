@@ -31,7 +31,7 @@ def test_names_are_set_off_where_no_word_is() -> None:
 
 
 def test_a_very_long_text_is_quick_and_its_place_is_found() -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     found = excerpt(f"{FILLER * 3_000}The kettle sings. {FILLER * 3_000}", asked_words(["kettle"]), {}, [], 150)
     assert "kettle sings" in found.text
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5

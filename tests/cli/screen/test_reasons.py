@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cuetrail import Memory
-from cuetrail.cli.screen.places import file_of, shown_path
 from cuetrail.cli.screen.reasons import Reasons, path_ids
+from cuetrail.cli.screen.source_paths import file_of, shown_path
 
 VAULT = Path(__file__).parents[3] / "examples" / "vault"
 Lines = Callable[[str], dict[str, str]]

@@ -12,7 +12,7 @@ from cuetrail import Memory
 from cuetrail.dream.context import DreamContext, Work
 from cuetrail.dream.passes import cooccurrence
 from cuetrail.dream.passes import mentions as naming
-from cuetrail.dream.tags import RULE
+from cuetrail.dream.taggers import RULE
 from cuetrail.store.dream import Book, Entry, Writes
 from tests.dream.tools import MONDAY
 

@@ -14,27 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.ingest import readers
-from cuetrail.ingest.document import Document
 from cuetrail.ingest.readers import markdown
+from cuetrail.ingest.readers.file_format import supported
+from cuetrail.ingest.readers.read_file import read, read_string
+from tests.ingest.readers.tools import DAY, one, read_file, write
 
-DAY = 1710201600000  # 2024-03-12T00:00Z
 EXAMPLES = Path(__file__).parents[3] / "examples"
-
-
-def write(folder: Path, name: str, content: str | bytes) -> Path:
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-def read_file(path: Path, source: str, max_bytes: int = readers.MAX_BYTES) -> list[Document]:
-    return readers.read(readers.load(path, source, max_bytes), source)
-
-
-def one(folder: Path, name: str, content: str | bytes) -> Document:
-    [document] = read_file(write(folder, name, content), name)
-    return document
 
 
 def make_pdf(pages: list[str], password: str = "") -> bytes:
@@ -251,129 +236,6 @@ def test_a_pdf_that_cannot_be_read_says_why_and_what_to_do(tmp_path: Path, conte
         read_file(write(tmp_path, "x.pdf", content), "x.pdf")
 
 
-# Chats
-
-
-ROLE_LIST = [
-    {"role": "user", "content": "Hi, I'm Ada"},
-    {"role": "assistant", "content": [{"type": "text", "text": "Hello"}]},
-]
-CHATGPT = [
-    {
-        "id": "c1",
-        "title": "Birds",
-        "create_time": DAY / 1000,
-        "current_node": "d",
-        "mapping": {
-            "a": {"message": None, "parent": None, "children": ["b"]},
-            "b": {
-                "message": {
-                    "author": {"role": "user"},
-                    "create_time": DAY / 1000 + 1,
-                    "content": {"content_type": "multimodal_text", "parts": [{"asset_pointer": "x"}, "What bird?"]},
-                },
-                "parent": "a",
-                "children": ["x", "d"],
-            },
-            "x": {
-                "message": {"author": {"role": "assistant"}, "content": {"parts": ["Old branch"]}},
-                "parent": "b",
-                "children": [],
-            },
-            "d": {
-                "message": {"author": {"role": "assistant"}, "content": {"parts": ["A warbler"]}},
-                "parent": "b",
-                "children": [],
-            },
-        },
-    }
-]
-CLAUDE = [
-    {
-        "uuid": "u1",
-        "name": "Radio",
-        "created_at": "2024-03-12T00:00:00Z",
-        "chat_messages": [
-            {"sender": "human", "text": "Why?", "created_at": "2024-03-12T00:00:01Z"},
-            {
-                "sender": "assistant",
-                "text": "",
-                "content": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": "Cold."}],
-            },
-        ],
-    },
-    {"uuid": "u1", "name": "", "chat_messages": [{"sender": "human", "text": "Again"}]},
-]
-
-
-def turns(document: Document) -> list[str]:
-    return [piece.text for piece in document.pieces]
-
-
-def test_a_list_of_roles_is_one_chat(tmp_path: Path) -> None:
-    chat = one(tmp_path, "c.json", json.dumps(ROLE_LIST))
-    assert (chat.path, chat.kind, chat.title) == ("c.json#1", "chat", "c")
-    assert turns(chat) == ["user: Hi, I'm Ada", "assistant: Hello"]
-    assert [piece.speaker for piece in chat.pieces] == ["user", "assistant"]
-
-
-def test_json_lines_and_messages_objects_are_chats(tmp_path: Path) -> None:
-    lines = "\n".join(json.dumps(turn) for turn in ROLE_LIST)
-    assert turns(one(tmp_path, "c.jsonl", lines)) == ["user: Hi, I'm Ada", "assistant: Hello"]
-    assert turns(one(tmp_path, "c.json", json.dumps({"messages": ROLE_LIST, "title": "T"})))[1] == "assistant: Hello"
-    many = "\n".join(json.dumps({"messages": ROLE_LIST}) for _ in range(3))
-    paths = [document.path for document in read_file(write(tmp_path, "m.ndjson", many), "m.ndjson")]
-    assert paths == ["m.ndjson#1", "m.ndjson#2", "m.ndjson#3"]
-
-
-def test_a_log_that_ends_in_half_a_line_is_read_up_to_it(tmp_path: Path) -> None:
-    chat = one(tmp_path, "c.jsonl", json.dumps(ROLE_LIST[0]) + '\n{"role": "assis')
-    assert (turns(chat), chat.props["skipped_lines"]) == (["user: Hi, I'm Ada"], 1)
-
-
-def test_a_chatgpt_export_follows_the_branch_that_was_kept(tmp_path: Path) -> None:
-    chat = one(tmp_path, "conversations.json", json.dumps(CHATGPT))
-    assert (chat.path, chat.title, chat.at) == ("conversations.json#c1", "Birds", DAY)
-    assert turns(chat) == ["user: What bird?\nassistant: A warbler"]
-    assert [(piece.at, piece.speaker) for piece in chat.pieces] == [(DAY + 1000, "assistant")]
-
-
-def test_a_claude_export_gives_a_document_for_each_conversation(tmp_path: Path) -> None:
-    first, second = read_file(write(tmp_path, "conversations.json", json.dumps(CLAUDE)), "conversations.json")
-    assert (first.title, first.at, turns(first)) == ("Radio", DAY, ["human: Why?\nassistant: Cold."])
-    assert first.pieces[0].at == DAY + 1000
-    assert (second.path, second.title) == ("conversations.json#u1-2", "conversations 2")
-
-
-def test_a_long_turn_is_split_and_every_piece_keeps_its_speaker_and_time(tmp_path: Path) -> None:
-    text = "\n\n".join("This is one sentence of several. " * 20 for _ in range(5))
-    chat = one(tmp_path, "c.json", json.dumps([{"role": "user", "content": text, "timestamp": "2024-03-12"}]))
-    assert len(chat.pieces) >= 3
-    for piece in chat.pieces:
-        assert (piece.speaker, piece.at, piece.text[:6]) == ("user", DAY, "user: ")
-        assert len(piece.text) <= 1400
-
-
-def test_a_turn_without_words_is_left_out(tmp_path: Path) -> None:
-    silent: list[Any] = [{"role": "assistant", "content": None, "tool_calls": []}, *ROLE_LIST]
-    assert len(one(tmp_path, "c.json", json.dumps(silent)).pieces) == 2
-
-
-@pytest.mark.parametrize(
-    "content", ['{"a": [1, 2]}', "[1, 2]", '"text"', "{broken", "[" * 100_000, '// note\n{"a": 1}', "3"]
-)
-def test_json_of_any_other_shape_is_read_as_text(tmp_path: Path, content: str) -> None:
-    document = one(tmp_path, "x.json", content)
-    assert document.kind == "text"
-    assert "".join(piece.text for piece in document.pieces) == content
-
-
-@pytest.mark.parametrize("content", ["", "  \n", "[]", "{}"])
-def test_empty_json_says_so(tmp_path: Path, content: str) -> None:
-    with pytest.raises(ReadError, match="empty JSON"):
-        read_file(write(tmp_path, "x.json", content), "x.json")
-
-
 # Errors, sniffing and strings
 
 
@@ -414,14 +276,14 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
     ],
 )
 def test_a_text_without_a_suffix_is_told_by_its_content(text: str, kind: str) -> None:
-    assert readers.read_string(text, "stdin")[0].kind == kind
+    assert read_string(text, "stdin")[0].kind == kind
 
 
 def test_the_format_may_be_given() -> None:
-    assert readers.read_string("# x", "stdin", format="text")[0].kind == "text"
-    assert readers.read_string("x", "a.txt", format="md")[0].kind == "note"
+    assert read_string("# x", "stdin", format="text")[0].kind == "text"
+    assert read_string("x", "a.txt", format="md")[0].kind == "note"
     with pytest.raises(InputError, match="markdown"):
-        readers.read_string("x", "stdin", format="docx")
+        read_string("x", "stdin", format="docx")
 
 
 def test_supported_goes_by_the_suffix() -> None:
@@ -441,8 +303,8 @@ def test_supported_goes_by_the_suffix() -> None:
         "py",
         "rs",
     ]
-    assert all(readers.supported(Path(f"a.{suffix}")) for suffix in suffixes)
-    assert not any(readers.supported(Path(name)) for name in ("a.png", "a", "a.exe", ".md"))
+    assert all(supported(Path(f"a.{suffix}")) for suffix in suffixes)
+    assert not any(supported(Path(name)) for name in ("a.png", "a", "a.exe", ".md"))
 
 
 @settings(max_examples=200, deadline=None)
@@ -481,7 +343,7 @@ JSON = st.recursive(
 @given(value=JSON)
 def test_any_json_gives_documents_or_says_it_is_empty(value: Any) -> None:
     try:
-        documents = readers.read_string(json.dumps(value), "x.json")
+        documents = read_string(json.dumps(value), "x.json")
     except ReadError as error:
         assert re.search("empty JSON|left out|looks like an export", str(error))  # noqa: PT017 - most values do not raise
     else:
@@ -511,10 +373,10 @@ def test_the_example_chat_has_dated_turns_about_the_vault() -> None:
 def test_a_large_note_is_read_quickly(tmp_path: Path) -> None:
     paragraph = "We asked Ines Okafor about the [[Receiver]] on 2024-03-12. It was cold, e.g. in Bergen. #radio\n\n"
     path = write(tmp_path, "large.md", paragraph * 20_000)
-    began = time.perf_counter()
+    began = time.process_time()
     [note] = read_file(path, "large.md")
     assert 2_000 < len(note.pieces) < 4_000
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_a_pdf_that_describes_endless_work_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -533,14 +395,14 @@ def test_a_pdf_that_describes_endless_work_is_given_up_in_time(monkeypatch: pyte
         stream(b"/Subtype/Form/BBox[0 0 9 9]/Resources<</Font<</F 5 0 R>>>>", b"BT /F 9 Tf (word) Tj ET"),
     ]  # fmt: skip
     data, places = b"%PDF-1.4\n", []
-    for number, one in enumerate(objects, 1):
+    for number, content in enumerate(objects, 1):
         places.append(len(data))
-        data += b"%d 0 obj\n%s\nendobj\n" % (number, one)
+        data += b"%d 0 obj\n%s\nendobj\n" % (number, content)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     end = b"xref\n0 %d\n0000000000 65535 f \n%strailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF"
     data += end % (len(objects) + 1, table, len(objects) + 1, len(data))
     with pytest.raises(ReadError, match="takes more than 0 s to read"):
-        readers.read(data, "endless.pdf")
+        read(data, "endless.pdf")
 
 
 def test_a_heading_behind_text_is_no_title_but_the_note_is_looked_for_by_it() -> None:
@@ -565,14 +427,14 @@ def test_each_part_of_a_long_code_block_has_its_fence() -> None:
 )
 def test_an_org_file_with_a_long_run_is_read_in_linear_time(before: str, run: str, after: str) -> None:
     begun = time.process_time()
-    readers.read_string(before + run * 50_000 + after, "a.org")
+    read_string(before + run * 50_000 + after, "a.org")
     # Looking at each blank again from every other one takes ten seconds.
     assert time.process_time() - begun < 2
 
 
 def test_a_heading_of_org_keeps_its_words_and_tags_whatever_stands_between() -> None:
     text = "* TODO [#A] Mend the mast [2/3]   :radio:mast:  \nBolts.\n*  :only:\n* \n* No tags: here\nNuts.\n"
-    document = readers.read_string(text, "a.org")[0]
+    document = read_string(text, "a.org")[0]
     assert [piece.text for piece in document.pieces] == [
         "Mend the mast:\nTODO: Mend the mast\n\nBolts.\n\nNo tags: here:\nNuts."
     ]
@@ -585,7 +447,7 @@ def test_references_that_quote_one_block_without_end_are_cut_off() -> None:
     for number in range(90):
         block = {"string": many, "uid": f"abcdefg{number}", "children": [block, {"string": many, "uid": f"b{number}"}]}
     page = [{"title": "Page", "uid": "page", "children": [{"string": "See ((abcdef01))", "uid": "c"}, long, block]}]
-    (document,) = readers.read_string(json.dumps(page), "graph.json")
+    (document,) = read_string(json.dumps(page), "graph.json")
     # Quoted at every level it would be half a gigabyte.
     assert sum(len(piece.text) for piece in document.pieces) < 5_000_000
     assert any("See " + "x" * 499 in piece.text for piece in document.pieces)

@@ -32,7 +32,14 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 @pytest.mark.parametrize(
-    "cue", ["why does the receiver fall silent in frost?", "receiver", "painted ladder in the barn"]
+    "cue",
+    [
+        "why does the receiver fall silent in frost?",
+        "receiver",
+        "painted ladder in the barn",
+        "year",
+        "what is it about the kettle?",
+    ],
 )
 def test_a_question_that_a_memory_answers_is_answered_with_confidence(large: Memory, cue: str) -> None:
     found = large.recall(cue, record_access=False)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from cuetrail import Budget, Memory, Scope
 from cuetrail.errors import InputError
-from cuetrail.recall.query import MOST_SPANS, read_dates, without_answer_form
+from cuetrail.recall.dates_in_query import MOST_SPANS, read_dates
+from cuetrail.recall.query import without_answer_form
 from cuetrail.recall.trail_constants import Trail
 from cuetrail.store.vector_space import QueryVector, VectorSpace
 from cuetrail.text.names import fold_padded, mentions, possible_names, proper_names

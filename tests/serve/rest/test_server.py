@@ -157,7 +157,7 @@ def test_arguments_are_taken_in_the_forms_people_have(client: TestClient) -> Non
     assert "budget" in refused(client.post("/v1/recall", json={**ask, "budget": {"words": 9}}), 400)
 
 
-@pytest.mark.parametrize(("form", "part"), [("context", "antenna"), ("cypher", "MERGE"), ("graph", "energy")])
+@pytest.mark.parametrize(("form", "part"), [("context", "antenna"), ("cypher", "MATCH"), ("graph", "energy")])
 def test_an_activation_is_exported_in_other_forms(client: TestClient, form: str, part: str) -> None:
     for id_ in ("a", "b"):
         client.post("/v1/add", json={"text": f"The antenna {id_} stands.", "id": id_})

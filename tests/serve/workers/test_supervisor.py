@@ -22,7 +22,7 @@ from cuetrail.serve.rest.auth import issue, revoke, tokens
 from cuetrail.serve.rest.connection_limits import SHUTDOWN_SECONDS, ConnectionLimits
 from cuetrail.serve.verbs import EFFECTS
 from cuetrail.serve.workers.capacity import can_hand_over
-from cuetrail.serve.writes import GROUPED, LONG_VERBS
+from cuetrail.serve.write_queue import GROUPED, LONG_VERBS
 from tests.serve.conftest import agent, session
 from tests.serve.processes import PATIENCE, Running, serving, together, until
 from tests.servers import Login

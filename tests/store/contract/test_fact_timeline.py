@@ -13,7 +13,7 @@ from cuetrail.model import Fact, Node, Scope
 from cuetrail.model.predicates import declaration
 from cuetrail.store.ports import Store
 from cuetrail.store.read import HeldAt
-from cuetrail.store.shared.fact_validity import begins, until
+from cuetrail.store.shared.fact_fields import begins, until
 from cuetrail.store.write import Batch, Verdict
 from tests.store.contract.test_facts import DAY, ME, NOW, extracted, fact, state
 

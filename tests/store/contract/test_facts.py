@@ -12,7 +12,7 @@ from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.model.ids import fact_id
 from cuetrail.store.ports import Store
 from cuetrail.store.read import Around, HeldAt, PageRequest, facts_by_id
-from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT, holds
+from cuetrail.store.shared.fact_fields import MADE_FOR_A_FACT, holds
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch, Stated, Verdict
 from tests.store.contract.test_records import vector

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cuetrail.facts.resolve import resolve_entity
+from cuetrail.facts.resolve_entity import resolve_entity
 from cuetrail.model import Fact, Node, Scope, Where
 from cuetrail.recall import recipes
 from cuetrail.recall.narrative import Narrative, find_facts, write_narrative

@@ -13,7 +13,7 @@ import pytest
 from cuetrail.errors import NotFound
 from cuetrail.model import Edge, Fact, Link, Mention, Node, Note, Scope, Tag, TextQuery, Version, Where
 from cuetrail.model.ids import fingerprint
-from cuetrail.model.usage import accessed
+from cuetrail.model.salience import accessed
 from cuetrail.store.ports import Store
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch

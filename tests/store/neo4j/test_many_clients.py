@@ -18,7 +18,7 @@ from cuetrail import Memory, Scope
 from cuetrail.errors import Unreachable
 from cuetrail.model import Where
 from cuetrail.recall.spread.activation import Flow, activate_seeds
-from cuetrail.store.neo4j import Neo4jStore, connection
+from cuetrail.store.neo4j import Neo4jStore, connection, retry
 from tests.servers import Login
 
 T = TypeVar("T")
@@ -134,7 +134,7 @@ def test_a_line_that_falls_silent_fails_the_seeds_that_are_left(server: Login, m
     # Long enough for a server on a busy machine to answer what it is asked for the first time.
     monkeypatch.setattr(connection, "SILENCE", 5.0)
     monkeypatch.setattr(connection, "ACQUIRE_SECONDS", 5.0)
-    monkeypatch.setattr(connection, "PATIENCE", 0.5)
+    monkeypatch.setattr(retry, "PATIENCE", 0.5)
     with (
         line_to(int(server.uri.rpartition(":")[2])) as (port, silent, hang_up),
         Memory(f"bolt://127.0.0.1:{port}", embedder=None) as memory,
@@ -157,7 +157,7 @@ def test_a_line_that_falls_silent_fails_the_seeds_that_are_left(server: Login, m
 
 def test_a_server_that_takes_calls_but_never_answers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "ACQUIRE_SECONDS", 1.0)
-    monkeypatch.setattr(connection, "PATIENCE", 0.5)
+    monkeypatch.setattr(retry, "PATIENCE", 0.5)
     with closing(socket.create_server(("127.0.0.1", 0))) as deaf:
         began = time.monotonic()
         with pytest.raises(Unreachable, match="does not answer"):

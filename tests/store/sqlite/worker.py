@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.quality.contenders import rank_by_blend
-from cuetrail.embed import vectors
+from cuetrail.embed import reembed
 from cuetrail.errors import EmbedderMismatch
 from cuetrail.memory import Memory, restore
 from cuetrail.model import Edge, Node
@@ -121,7 +121,7 @@ def backups(request: Request, say: Say) -> None:
 
 def reembedder(request: Request, say: Say) -> None:
     """Change over to a model in small steps, and say so after each."""
-    vectors.BATCH = request["step"]
+    reembed.BATCH = request["step"]
     with Memory(request["directory"], embedder=None) as memory:
         memory.reembed(Pebbles(request["model"]), progress=lambda what, *_: say(what))
     say("changed over")

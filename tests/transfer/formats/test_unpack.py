@@ -10,7 +10,7 @@ import pytest
 
 from cuetrail import Memory
 from cuetrail.errors import ReadError
-from cuetrail.ingest.readers import supported
+from cuetrail.ingest.readers.file_format import supported
 from cuetrail.transfer.formats import unpack
 from cuetrail.transfer.formats.unpack import unzipped
 from tests.transfer.samples import write_zip

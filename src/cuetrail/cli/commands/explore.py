@@ -160,22 +160,32 @@ def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
     run.result(found.to_dict(), found.text)
 
 
+def with_traversal(command: F) -> F:
+    """The options that say how far, and in which way, edges are followed."""
+    options = (
+        click.option("--rank", is_flag=True, help="Rank nodes by a random walk (PageRank) instead of hops."),
+        number("--hops", "max_hops", least=1, most=3, default=1, help="The number of hops, 1 to 3."),
+        choice("--direction", values=["out", "in", "both"], default="both", help="The direction of edges."),
+        number("--depth", most=10, default=3, help="With --rank."),
+        click.option(
+            "--damping", metavar="X", type=click.FloatRange(0, 0.99), default=0.85, show_default=True,
+            help="With --rank: the chance that the walk continues instead of restarting.",
+        ),
+        number("--top", "top_k", least=1, default=20, help="With --rank."),
+        number("--limit", least=1, default=100, help="At most this many."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @verb(
     "cuetrail traverse 'Ines Okafor' --hops 2",
     "cuetrail traverse A0 B0 --rank --top 10",
     "cuetrail traverse 'Ines Okafor' --direction out --min-attitude 4",
 )
 @click.argument("start", metavar="NODE...", nargs=-1, required=True)
-@click.option("--rank", is_flag=True, help="Rank nodes by a random walk (PageRank) instead of hops.")
-@number("--hops", "max_hops", least=1, most=3, default=1, help="The number of hops, 1 to 3.")
-@choice("--direction", values=["out", "in", "both"], default="both", help="The direction of edges.")
-@number("--depth", most=10, default=3, help="With --rank.")
-@click.option(
-    "--damping", metavar="X", type=click.FloatRange(0, 0.99), default=0.85, show_default=True,
-    help="With --rank: the chance that the walk continues instead of restarting.",
-)  # fmt: skip
-@number("--top", "top_k", least=1, default=20, help="With --rank.")
-@number("--limit", least=1, default=100, help="At most this many.")
+@with_traversal
 @with_relationship_filters
 @node_filters("through nodes")
 @no_touch

@@ -73,7 +73,7 @@ def add(run: Run, /, subject: str, predicate: str, object: str, **options: Any) 
     becomes a node, an unknown object is stored as text. For a predicate with one value at a time, such as lives_in, a
     new value with a confidence of .9 or more ends the old one.
     """
-    from cuetrail.store.shared.fact_validity import CERTAIN
+    from cuetrail.store.shared.fact_fields import CERTAIN
 
     with run.open(vectors=True, new=True) as memory:
         subject_id = _subject_id(memory, subject)
@@ -116,7 +116,7 @@ def history(run: Run, subject: str, predicate: str | None) -> None:
 
     Superseded and retracted facts are included, with the times they held.
     """
-    from cuetrail.store.shared.fact_validity import begins
+    from cuetrail.store.shared.fact_fields import begins
 
     with run.open() as memory:
         every = memory.fact_history(_subject_id(memory, subject), predicate=predicate)

@@ -12,7 +12,7 @@ import click
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, group, verb
 from cuetrail.cli.commands.activate import parse_seed, print_activations
-from cuetrail.cli.commands.explore import arrival_line, check_extent
+from cuetrail.cli.commands.explore import arrival_line, check_extent, with_traversal
 from cuetrail.cli.options import choice, number, several, share
 from cuetrail.cli.output import count_of
 from cuetrail.errors import NotFound
@@ -156,16 +156,7 @@ def activate(
 @verb("cuetrail graph traverse neo4j://reader@host --map graph.toml A0 --hops 2")
 @with_mapping
 @click.argument("start", metavar="ID...", nargs=-1, required=True)
-@click.option("--rank", is_flag=True, help="Rank nodes by a random walk (PageRank) instead of hops.")
-@number("--hops", "max_hops", least=1, most=3, default=1, help="The number of hops, 1 to 3.")
-@choice("--direction", values=["out", "in", "both"], default="both", help="The direction of edges.")
-@number("--depth", most=10, default=3, help="With --rank.")
-@click.option(
-    "--damping", metavar="X", type=click.FloatRange(0, 0.99), default=0.85, show_default=True,
-    help="With --rank: the chance that the walk continues instead of restarting.",
-)  # fmt: skip
-@number("--top", "top_k", least=1, default=20, help="With --rank.")
-@number("--limit", least=1, default=100, help="At most this many.")
+@with_traversal
 def traverse(run: Run, /, address: str, file: Path | None, start: tuple[str, ...], rank: bool, **options: Any) -> None:
     """Follow the relationships of a graph of your own from nodes, given by id."""
     check_extent(rank)

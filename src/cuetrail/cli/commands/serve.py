@@ -64,8 +64,8 @@ def serve(
         if readers == 1:
             serve_http(memory, listener, (host, *names), log_format)
             return
+        from cuetrail.serve.workers.child_task import Task
         from cuetrail.serve.workers.supervisor import serve_with_readers
-        from cuetrail.serve.workers.task import Task
 
         # Opened to look for tokens, perhaps; the other processes open it themselves.
         memory.close()

@@ -29,7 +29,8 @@ STOPPED = "everything up to here is stored; run the same command again to contin
 def read_stdin(limit: int | None = None) -> str:
     """Returns the text on stdin. Raises ReadError if it is binary, InputError if it is longer than `limit` bytes."""
     from cuetrail.files import read_at_most
-    from cuetrail.ingest.readers import MAX_BYTES, decode
+    from cuetrail.ingest.encoding import decode
+    from cuetrail.ingest.readers.read_file import MAX_BYTES
 
     limit = MAX_BYTES if limit is None else limit
     data = read_at_most(sys.stdin.buffer, limit + 1)
@@ -40,7 +41,7 @@ def read_stdin(limit: int | None = None) -> str:
 
 def decoded_argument(text: str) -> str:
     """Returns a text from the command line; one that is not UTF-8 is decoded like a file with the same bytes."""
-    from cuetrail.ingest.readers import decode
+    from cuetrail.ingest.encoding import decode
     from cuetrail.text.normalise import storable
 
     return text if storable(text) else decode(os.fsencode(text), "the text")
@@ -116,7 +117,8 @@ def chat(run: Run, /, file: str, **options: Any) -> None:
     again, so the whole history may be given each time. Facts are read from what people say.
     """
     from cuetrail.ingest.conversation import messages_in, read_messages
-    from cuetrail.ingest.readers import decode, load
+    from cuetrail.ingest.encoding import decode
+    from cuetrail.ingest.readers.read_file import load
 
     text = read_stdin() if file == "-" else decode(load(Path(file).expanduser(), file), file)
     messages = messages_in(text, "the standard input" if file == "-" else file)

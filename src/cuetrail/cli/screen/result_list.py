@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from cuetrail.cli import output
 from cuetrail.cli.screen.excerpt import Excerpt, excerpt, marks_in
 from cuetrail.cli.screen.headings import day_of, heading_of, is_all_in_title, title_of
-from cuetrail.cli.screen.places import file_of, shown_path
 from cuetrail.cli.screen.reasons import Reasons, listed, path_ids, quoted
+from cuetrail.cli.screen.source_paths import file_of, shown_path
 from cuetrail.cli.screen.terminal import can_link, make_console, safe
 from cuetrail.cli.screen.trail_drawing import trail_lines
 

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from cuetrail.dream.context import DreamContext, Work
-from cuetrail.dream.tags import propose_tags, retag
+from cuetrail.dream.taggers import propose_tags
+from cuetrail.dream.tags import retag
 from cuetrail.dream.word_matcher import is_distinctive
 from cuetrail.errors import TaggerError
 from cuetrail.model import Node, PassReport, Tag

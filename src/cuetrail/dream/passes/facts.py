@@ -10,7 +10,7 @@ from cuetrail.dream.context import BATCH, DreamContext, Work
 from cuetrail.formulas import WEEK, fact_score
 from cuetrail.model import Fact, PassReport
 from cuetrail.store.dream import Writes
-from cuetrail.store.shared.fact_validity import until
+from cuetrail.store.shared.fact_fields import until
 from cuetrail.store.write import Verdict
 
 USES_TO_CONFIRM = 3

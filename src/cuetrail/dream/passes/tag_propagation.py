@@ -17,7 +17,8 @@ from functools import lru_cache
 
 from cuetrail.dream.context import DreamContext, Work
 from cuetrail.dream.passes import auto_tags
-from cuetrail.dream.tags import MOST_IN_TEXT, MOST_TOPICS, is_about, retag
+from cuetrail.dream.taggers import MOST_IN_TEXT, is_about
+from cuetrail.dream.tags import MOST_TOPICS, retag
 from cuetrail.dream.vocabulary import TagWords, cached_words, mark_unsettled
 from cuetrail.dream.word_matcher import Hits, TextBatch, WordMatcher, join_texts
 from cuetrail.model import PassReport, Tag

@@ -12,7 +12,7 @@ from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, LeftOut, Part, aliases, stem
 from cuetrail.ingest.passages import compose
 from cuetrail.ingest.readers.app_folders import NOWHERE, Place
-from cuetrail.ingest.readers.structure import only_links, without_comments, without_markup
+from cuetrail.ingest.readers.markdown_structure import only_links, without_comments, without_markup
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 from cuetrail.text.prose import closes_fence, open_fence

@@ -14,11 +14,12 @@ from cuetrail.text.word_lists import FUNCTION_WORDS
 def confidence_in(best: Node, score: float, reranked: bool, anchored: TrailAnchors, reached: TrailCandidates) -> float:
     """Returns the confidence, from 0 to 1, that the best hit answers the cue. `score` is the ranker's, any number.
 
-    It is 1 for a literal cue (phrases, a prefix, fuzzy words or only filters), for one that is the name of a topic, and
-    for one of function words alone.
+    It is 1 for a literal cue (phrases, a prefix, fuzzy words or only filters), for one that is the name of a topic, for
+    one of function words alone, and for one with a single other word if the hit has that word.
     """
-    words = map(str.casefold, reached.coverage.words.values())
-    if anchored.literal or anchored.titled or FUNCTION_WORDS.issuperset(words):
+    content = {stem for stem, word in reached.coverage.words.items() if word.casefold() not in FUNCTION_WORDS}
+    has_the_word = len(content) == 1 and content <= reached.coverage.terms[best.id]
+    if anchored.literal or anchored.titled or not content or has_the_word:
         return 1.0
     return confidence(evidence_of(best, score, reranked, anchored, reached))
 

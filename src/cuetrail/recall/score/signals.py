@@ -14,7 +14,8 @@ from functools import cached_property
 from cuetrail.formulas import DAY, logistic
 from cuetrail.model import Node
 from cuetrail.model.searched_fields import searched_title
-from cuetrail.recall.anchor.hybrid_search import TermCoverage, TrailAnchors, stem_forms
+from cuetrail.recall.anchor.hybrid_search import TrailAnchors
+from cuetrail.recall.anchor.term_coverage import TermCoverage, stem_forms
 from cuetrail.recall.spread.trail import TrailCandidates
 from cuetrail.recall.stage_types import RecallContext
 from cuetrail.recall.trail_constants import is_in_note, is_named

@@ -17,16 +17,9 @@ from dataclasses import dataclass, field, replace
 from cuetrail.model import UNKNOWN_WEIGHT, Label, Node, TextQuery, WalkQuery, WalkSeed
 from cuetrail.model.searched_fields import searched_heading, searched_title
 from cuetrail.model.tags import is_topic
-from cuetrail.recall.anchor.hybrid_search import (
-    Matches,
-    Relevance,
-    TermCoverage,
-    TrailAnchors,
-    blend_anchors,
-    nodes_named,
-    relax_query,
-    term_coverage,
-)
+from cuetrail.recall.anchor.hybrid_search import Matches, Relevance, TrailAnchors, blend_anchors, relax_query
+from cuetrail.recall.anchor.names_in_cue import nodes_named
+from cuetrail.recall.anchor.term_coverage import TermCoverage, term_coverage
 from cuetrail.recall.stage_types import Anchored, Reached, RecallContext
 from cuetrail.recall.trail_constants import BODY, Trail, is_bare
 from cuetrail.store.graph import EdgeFilter, StepQuery

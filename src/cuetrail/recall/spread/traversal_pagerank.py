@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cuetrail.facts.resolve import require_node
+from cuetrail.facts.find_node import require_node
 from cuetrail.model import UNKNOWN_WEIGHT, Direction, Node, Scope, Where, node_dict
 from cuetrail.store.graph import EdgeFilter, StepQuery, Walks
 

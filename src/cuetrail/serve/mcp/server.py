@@ -35,7 +35,7 @@ from cuetrail.serve.mcp.handshake import PROFILES, TITLE, Handshake, Profile
 from cuetrail.serve.mcp.subscriptions import Subscriptions
 from cuetrail.serve.memory_access import LazyMemory
 from cuetrail.serve.tool import Tool, ToolResult, checked_arguments
-from cuetrail.serve.writes import Write, Writes
+from cuetrail.serve.write_queue import Write, Writes
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory

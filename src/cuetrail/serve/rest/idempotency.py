@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any
 
 from cuetrail.serve.rest.problem_details import Problem
-from cuetrail.serve.writes import Emit, Key, Write, Writes
+from cuetrail.serve.write_queue import Emit, Key, Write, Writes
 
 SECONDS, MAX_RESPONSES, MAX_KEY_LENGTH = 3600.0, 1000, 255
 

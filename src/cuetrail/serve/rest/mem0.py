@@ -27,7 +27,7 @@ from cuetrail.serve.rest.auth import Access
 from cuetrail.serve.rest.middleware import VERB_KEY
 from cuetrail.serve.rest.requests import json_arguments, json_bytes
 from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, array_of, checked_arguments, either, nullable, object_of
-from cuetrail.serve.writes import Write
+from cuetrail.serve.write_queue import Write
 from cuetrail.text.timestamps import milliseconds
 from cuetrail.transfer.formats.mem0 import FORMAT, OWNER_KEYS
 from cuetrail.transfer.formats.text_files import to_iso, to_ms

@@ -11,8 +11,8 @@ from starlette.types import Scope as AsgiScope
 
 from cuetrail.errors import CuetrailError
 from cuetrail.serve.rest.auth import TOKEN_KEY, check_host_and_origin
-from cuetrail.serve.rest.load import Load
 from cuetrail.serve.rest.metrics import Metrics
+from cuetrail.serve.rest.open_requests import Load
 from cuetrail.serve.rest.problem_details import Problem, problem_from, problem_response
 from cuetrail.serve.rest.request_log import loggable_path
 from cuetrail.serve.rest.requests import LOOPBACK, RequestRules

@@ -17,12 +17,12 @@ from cuetrail.model import Scope
 from cuetrail.serve.memory_access import LazyMemory, last_forgotten
 from cuetrail.serve.rest.auth import TOKEN_KEY, Access, authorize
 from cuetrail.serve.rest.idempotency import OnceWrites
-from cuetrail.serve.rest.load import Load, LocalLoad
 from cuetrail.serve.rest.metrics import Metrics
+from cuetrail.serve.rest.open_requests import Load, LocalLoad
 from cuetrail.serve.rest.problem_details import problem_body, problem_from
 from cuetrail.serve.rest.requests import JSON, RequestRules, json_bytes
 from cuetrail.serve.rest.server_sent_events import STREAM, Emit, EventResponse, in_thread
-from cuetrail.serve.writes import LONG_AT_ONCE, LONG_VERBS, REMOTE_AT_ONCE, Key, Pace, Write, WriteQueue, Writes
+from cuetrail.serve.write_queue import LONG_AT_ONCE, LONG_VERBS, REMOTE_AT_ONCE, Key, Pace, Write, WriteQueue, Writes
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory

@@ -11,19 +11,19 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cuetrail.serve.workers.lifeline import end_with_parent
+from cuetrail.serve.workers.end_with_parent import end_with_parent
 
 if TYPE_CHECKING:
-    from cuetrail.serve.workers.task import Task
+    from cuetrail.serve.workers.child_task import Task
 
 
 @dataclass(frozen=True, slots=True)
 class Handles:
-    """The handles that a child inherits: its ends of the line and of the door, the board, and the parent's pipe."""
+    """The handles that a child inherits: its ends of the line and the door, the shared counts, the parent's pipe."""
 
     line: int
     door: int
-    board: int
+    shared_counts: int
     life: int
 
 
@@ -33,27 +33,27 @@ def main(parent: int, handles: Handles) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     end_with_parent(parent, handles.life)
-    for handle in (handles.line, handles.door, handles.board, handles.life):
+    for handle in (handles.line, handles.door, handles.shared_counts, handles.life):
         os.set_inheritable(handle, False)
     # Imported here: they take a second to load, in which the parent may end.
     from cuetrail.serve.rest.request_log import request_log
-    from cuetrail.serve.workers.board import Board
-    from cuetrail.serve.workers.frames import receive_first
+    from cuetrail.serve.workers.process_messages import receive_first
+    from cuetrail.serve.workers.shared_counts import SharedCounts
 
     line, door = socket.socket(fileno=handles.line), socket.socket(fileno=handles.door)
     task: Task = receive_first(line)
-    board = Board(handles.board, task.readers)
-    os.close(handles.board)
+    shared_counts = SharedCounts(handles.shared_counts, task.readers)
+    os.close(handles.shared_counts)
     with task.warnings(), request_log(task.log):
         if task.number is None:
             from cuetrail.serve.workers.writer import run_writer
 
             door.close()
-            run_writer(task, line, board)
+            run_writer(task, line, shared_counts)
         else:
             from cuetrail.serve.workers.reader import run_reader
 
-            run_reader(task, task.number, line, door, board)
+            run_reader(task, task.number, line, door, shared_counts)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from typing import Any
 from cuetrail.serve.rest.idempotency import Once
 from cuetrail.serve.rest.metrics import Metrics
 from cuetrail.serve.rest.problem_details import Problem
-from cuetrail.serve.workers.board import Board
-from cuetrail.serve.workers.frames import Line, Outcome, outcome_of_error
-from cuetrail.serve.writes import Key
+from cuetrail.serve.workers.process_messages import Line, Outcome, outcome_of_error
+from cuetrail.serve.workers.shared_counts import SharedCounts
+from cuetrail.serve.write_queue import Key
 
 WRITER_SECONDS = 20.0
 """How long a write waits for the writer to start."""
@@ -37,8 +37,8 @@ class _Pending:
 class Hub:
     """Passes writes to the writer, once per key, and adds up the counts of the readers."""
 
-    def __init__(self, board: Board) -> None:
-        self._board = board
+    def __init__(self, shared_counts: SharedCounts) -> None:
+        self._shared_counts = shared_counts
         self._once = Once()
         self._metrics = Metrics()
         self._readers: dict[int, Line] = {}
@@ -158,7 +158,7 @@ class Hub:
                 self._metrics.add_all(future.result())
             for future in set(waiting) - done:
                 future.cancel()
-        text = self._metrics.text(self._board.requests())
+        text = self._metrics.text(self._shared_counts.requests())
         if number in self._readers:
             self._readers[number].send("outcome", id_, ("result", pickle.dumps(text)))
 

@@ -18,15 +18,15 @@ import uvicorn
 from cuetrail.model import Scope
 from cuetrail.serve.memory_access import LazyMemory
 from cuetrail.serve.rest.connection_limits import ConnectionLimits, LimitedProtocol
-from cuetrail.serve.rest.load import Load
 from cuetrail.serve.rest.metrics import Metrics
-from cuetrail.serve.workers.board import Board, address_code, free_row
-from cuetrail.serve.workers.frames import Line, result_of
-from cuetrail.serve.writes import Emit, Key, Write, Writes
+from cuetrail.serve.rest.open_requests import Load
+from cuetrail.serve.workers.process_messages import Line, result_of
+from cuetrail.serve.workers.shared_counts import SharedCounts, address_code, free_row
+from cuetrail.serve.write_queue import Emit, Key, Write, Writes
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-    from cuetrail.serve.workers.task import Task
+    from cuetrail.serve.workers.child_task import Task
 
 T = TypeVar("T")
 
@@ -35,17 +35,17 @@ SEND_EVERY = 0.25
 _ROW_BYTES = 4
 
 
-def run_reader(task: Task, number: int, sock: socket.socket, door: socket.socket, board: Board) -> None:
+def run_reader(task: Task, number: int, sock: socket.socket, door: socket.socket, shared_counts: SharedCounts) -> None:
     """Answers requests until the supervisor says stop."""
-    asyncio.run(_run(task, number, sock, door, board))
+    asyncio.run(_run(task, number, sock, door, shared_counts))
 
 
-async def _run(task: Task, number: int, sock: socket.socket, door: socket.socket, board: Board) -> None:
+async def _run(task: Task, number: int, sock: socket.socket, door: socket.socket, shared_counts: SharedCounts) -> None:
     # Imported here: the application is built of most other modules.
     from cuetrail.serve.rest.server import http_config, make_app, request_rules
 
     line = await Line.open(sock)
-    shared = _Shared(line, number, board)
+    shared = _Shared(line, number, shared_counts)
     memory = _ReaderMemory(task.open_memory, task.remote, shared)
     app = make_app(memory, request_rules(task.names), shared)
     server = _Server(http_config(app, shared.connections), door, shared)
@@ -71,7 +71,7 @@ async def _listen(line: Line, shared: _Shared, server: _Server) -> None:
 
 
 class _ReaderMemory(LazyMemory):
-    """The memory of a reader: notes each read on the board, and sends accesses to the writer, who counts them."""
+    """The memory of a reader: notes each read in the shared counts; the writer counts the accesses."""
 
     def __init__(self, open_memory: Callable[[], Memory], remote: bool, shared: _Shared) -> None:
         super().__init__(open_memory, remote=remote)
@@ -93,15 +93,15 @@ class _ReaderMemory(LazyMemory):
 class _Shared:
     """The shared state of a server, as one of its readers reaches it. See `service.Shared`."""
 
-    def __init__(self, line: Line, number: int, board: Board) -> None:
-        self._line, self._number, self._board = line, number, board
+    def __init__(self, line: Line, number: int, shared_counts: SharedCounts) -> None:
+        self._line, self._number, self._shared_counts = line, number, shared_counts
         self._loop = asyncio.get_running_loop()
         self._ids: Iterator[int] = itertools.count()
         self._outcomes: dict[int, asyncio.Future[Any]] = {}
         self._progress: dict[int, Emit] = {}
         self._accesses: deque[tuple[Scope, tuple[str, ...], int, tuple[str, ...]]] = deque()
-        self.connections = _BoardConnections(number, board)
-        self.load: Load = _BoardLoad(number, board)
+        self.connections = _CountedConnections(number, shared_counts)
+        self.load: Load = _CountedLoad(number, shared_counts)
         self.writes: Writes = self
         self.metrics = Metrics()
 
@@ -145,8 +145,8 @@ class _Shared:
                 self._line.send("flushed", id_, self._taken_metrics())
 
     def note_read(self) -> None:
-        """Notes on the board that this process reads now."""
-        self._board.read[self._number] = time.monotonic()
+        """Notes in the shared counts that this process reads now."""
+        self._shared_counts.read[self._number] = time.monotonic()
 
     def add_access(self, scope: Scope, ids: Sequence[str], now: int, facts: Sequence[str] = ()) -> None:
         """Takes up what a recall has shown, in any thread; it is sent to the writer a moment later."""
@@ -176,11 +176,11 @@ class _Shared:
         return taken
 
 
-class _BoardLoad:
-    """The open requests of the server, on the board."""
+class _CountedLoad:
+    """The open requests of the server, in the shared counts."""
 
-    def __init__(self, number: int, board: Board) -> None:
-        self._board, self._rows = board, board.request[number]
+    def __init__(self, number: int, shared_counts: SharedCounts) -> None:
+        self._shared_counts, self._rows = shared_counts, shared_counts.request[number]
 
     def enter(self, address: str) -> int:
         """Counts a request; returns its row, -1 if there is none: then the limits are passed anyway."""
@@ -198,19 +198,23 @@ class _BoardLoad:
 
     def in_progress(self) -> int:
         """Returns the number of all open requests."""
-        return self._board.requests()
+        return self._shared_counts.requests()
 
     def of_client(self, address: str) -> int:
         """Returns the number of a client's open requests."""
-        return self._board.requests(address_code(address))
+        return self._shared_counts.requests(address_code(address))
 
 
-class _BoardConnections:
-    """The open connections of this process, on the board. The supervisor lets them in and says which to close."""
+class _CountedConnections:
+    """The open connections of this process. The supervisor lets them in and says which to close."""
 
-    def __init__(self, number: int, board: Board) -> None:
+    def __init__(self, number: int, shared_counts: SharedCounts) -> None:
         self.limits = ConnectionLimits()
-        self._address, self._since, self._closing = board.address[number], board.since[number], board.closing[number]
+        self._address, self._since, self._closing = (
+            shared_counts.address[number],
+            shared_counts.since[number],
+            shared_counts.closing[number],
+        )
         self._rows: dict[LimitedProtocol, int] = {}
         self._open: dict[int, LimitedProtocol] = {}
 

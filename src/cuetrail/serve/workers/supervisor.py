@@ -24,10 +24,10 @@ import numpy as np
 from cuetrail.errors import CuetrailError
 from cuetrail.serve.rest.connection_limits import SHUTDOWN_SECONDS, ConnectionLimits
 from cuetrail.serve.rest.request_log import request_log
-from cuetrail.serve.workers.board import Board, address_code, free_row, size_of
-from cuetrail.serve.workers.frames import Line, packed
+from cuetrail.serve.workers.child_task import Task
 from cuetrail.serve.workers.hub import Hub
-from cuetrail.serve.workers.task import Task
+from cuetrail.serve.workers.process_messages import Line, packed
+from cuetrail.serve.workers.shared_counts import SharedCounts, address_code, free_row, size_of
 
 log = logging.getLogger("cuetrail.rest")
 
@@ -71,10 +71,10 @@ class _Child:
 
 
 class _Supervisor:
-    def __init__(self, task: Task, listener: socket.socket, board: int) -> None:
-        self._task, self._listener, self._handle = task, listener, board
-        self._board = Board(board, task.readers)
-        self._hub = Hub(self._board)
+    def __init__(self, task: Task, listener: socket.socket, shared_counts: int) -> None:
+        self._task, self._listener, self._handle = task, listener, shared_counts
+        self._shared_counts = SharedCounts(shared_counts, task.readers)
+        self._hub = Hub(self._shared_counts)
         self._limits = ConnectionLimits()
         self._children: dict[int | None, _Child] = {}
         self._listening = self._stopping = False
@@ -186,7 +186,7 @@ class _Supervisor:
             self._hub.writer_ended()
             return
         self._hub.reader_ended(number)
-        self._board.wipe(number)
+        self._shared_counts.wipe(number)
         if not self._readers():
             self._stop_listening()
 
@@ -211,7 +211,7 @@ class _Supervisor:
     def _readers(self) -> list[int]:
         """Returns the numbers of the readers that answer requests, the one with the fewest connections first."""
         ready = [number for number, child in self._children.items() if number is not None and child.ready]
-        open_ = self._board.connections()
+        open_ = self._shared_counts.connections()
         return sorted(ready, key=lambda number: open_[number])
 
     def _listen(self) -> None:
@@ -243,17 +243,17 @@ class _Supervisor:
     def _hand_over(self, connection: socket.socket, address: str) -> bool:
         """Hands a connection to a reader; False if none can take it."""
         for number in self._readers():
-            row = free_row(self._board.address[number])
+            row = free_row(self._shared_counts.address[number])
             if row is None:
                 continue
-            self._board.closing[number, row] = 0
-            self._board.since[number, row] = time.monotonic()
-            self._board.address[number, row] = address_code(address)
+            self._shared_counts.closing[number, row] = 0
+            self._shared_counts.since[number, row] = time.monotonic()
+            self._shared_counts.address[number, row] = address_code(address)
             try:
                 socket.send_fds(self._children[number].door, [row.to_bytes(4, "big")], [connection.fileno()])
             except OSError:
                 # It takes none at this moment, or has just ended.
-                self._board.address[number, row] = 0
+                self._shared_counts.address[number, row] = 0
                 continue
             return True
         return False
@@ -262,7 +262,7 @@ class _Supervisor:
         """Has the connection closed that has waited longest for a request, if one more from this client would be over a
         limit. False if that is needed and none waits; else True.
         """
-        counted = np.where(self._board.closing == 0, self._board.address, np.uint64(0))
+        counted = np.where(self._shared_counts.closing == 0, self._shared_counts.address, np.uint64(0))
         if np.count_nonzero(counted == np.uint64(code)) >= self._limits.connections_per_address:
             return self._close_one(counted == np.uint64(code))
         if np.count_nonzero(counted) >= self._limits.connections:
@@ -271,11 +271,11 @@ class _Supervisor:
         return True
 
     def _close_one(self, among: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> bool:
-        waiting = np.where(among & (self._board.since > 0), self._board.since, np.inf)
+        waiting = np.where(among & (self._shared_counts.since > 0), self._shared_counts.since, np.inf)
         number, row = divmod(int(np.argmin(waiting)), waiting.shape[1])
         if waiting[number, row] == np.inf or number not in self._children:
             return False
-        self._board.closing[number, row] = 1
+        self._shared_counts.closing[number, row] = 1
         self._children[number].line.send("close", row)
         return True
 

@@ -17,13 +17,13 @@ from cuetrail.errors import CuetrailError
 from cuetrail.model import Scope
 from cuetrail.serve.memory_access import LazyMemory
 from cuetrail.serve.rest.problem_details import Problem
-from cuetrail.serve.workers.board import Board
-from cuetrail.serve.workers.frames import Line, Outcome, outcome_of_error
-from cuetrail.serve.writes import Pace, Write, WriteQueue
+from cuetrail.serve.workers.process_messages import Line, Outcome, outcome_of_error
+from cuetrail.serve.workers.shared_counts import SharedCounts
+from cuetrail.serve.write_queue import Pace, Write, WriteQueue
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-    from cuetrail.serve.workers.task import Task
+    from cuetrail.serve.workers.child_task import Task
 
 log = logging.getLogger("cuetrail.rest")
 
@@ -36,15 +36,15 @@ Access = tuple[Scope, tuple[str, ...], int, tuple[str, ...]]
 """The arguments of `store.touch`."""
 
 
-def run_writer(task: Task, sock: socket.socket, board: Board) -> None:
+def run_writer(task: Task, sock: socket.socket, shared_counts: SharedCounts) -> None:
     """Carries out writes until the supervisor says stop."""
-    asyncio.run(_run(task, sock, board))
+    asyncio.run(_run(task, sock, shared_counts))
 
 
-async def _run(task: Task, sock: socket.socket, board: Board) -> None:
+async def _run(task: Task, sock: socket.socket, shared_counts: SharedCounts) -> None:
     line = await Line.open(sock)
     memory = LazyMemory(task.open_memory, remote=task.remote)
-    writer = _Writer(line, memory, board)
+    writer = _Writer(line, memory, shared_counts)
     line.send("ready")
     counting = asyncio.get_running_loop().create_task(writer.count_accesses())
     while (message := await line.receive()) is not None and message[0] != "stop":
@@ -57,10 +57,10 @@ async def _run(task: Task, sock: socket.socket, board: Board) -> None:
 class _Writer:
     """Carries out the writes that arrive on a line."""
 
-    def __init__(self, line: Line, memory: LazyMemory, board: Board) -> None:
+    def __init__(self, line: Line, memory: LazyMemory, shared_counts: SharedCounts) -> None:
         self._line, self._memory = line, memory
         self._queue = WriteQueue(
-            memory, Pace(board.read_lately, GROUP_EVERY, follow=True), anyio.CapacityLimiter(1)
+            memory, Pace(shared_counts.read_lately, GROUP_EVERY, follow=True), anyio.CapacityLimiter(1)
         )  # fmt: skip
         self._tasks = set[asyncio.Task[None]]()
         self._accesses: list[Access] = []

@@ -1,16 +1,18 @@
-"""The connection to the server: one driver, managed transactions, one retry layer, and errors in cuetrail's words."""
+"""The connection to the server: one driver, managed transactions, and errors in cuetrail's words.
+
+`retry` says what is tried again, how often and how fast.
+"""
 
 from __future__ import annotations
 
 import logging
-import random
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from cuetrail.errors import Busy, CuetrailError, InputError, MemoryError_, Unreachable
+from cuetrail.store.neo4j.retry import retry_transaction
 
 if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction, Transaction
@@ -23,12 +25,7 @@ Tx: TypeAlias = "ManagedTransaction | Transaction"
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
-ATTEMPTS, FIRST_WAIT = 3, 0.05
-# The server reports a deadlock of two writers at once and lets one continue; the other soon succeeds as well.
-MEETINGS, LONGEST_WAIT = 8, 0.4
 CONNECT_SECONDS, ACQUIRE_SECONDS = 5.0, 10.0
-# After so many seconds nothing is retried: the caller has waited long enough.
-PATIENCE = 5.0
 # How many seconds the server may be silent on a quick query. Other queries have the time the server itself asks for,
 # two minutes by default: it reports every minute that it is still working.
 SILENCE = 30.0
@@ -112,7 +109,7 @@ class Connection:
             self._driver: Driver = neo4j.GraphDatabase.driver(
                 address.uri,
                 auth=login,
-                # Only this class decides what is retried, and how often.
+                # Only `retry` decides what is retried, and how often.
                 max_transaction_retry_time=-1.0,
                 connection_timeout=CONNECT_SECONDS,
                 connection_acquisition_timeout=ACQUIRE_SECONDS,
@@ -164,20 +161,15 @@ class Connection:
     def _run(self, how: str, work: Callable[[Tx], T], quick: bool = False) -> T:
         from neo4j.exceptions import DriverError, Neo4jError
 
-        began = time.monotonic()
-        attempt = 0
-        while True:
-            try:
-                with self.session() as session:
-                    done: T = getattr(session, how)(lambda tx: _limited(tx, work, quick))
-                    return done
-            except (Neo4jError, DriverError, OSError) as error:
-                attempt += 1
-                late = time.monotonic() - began > PATIENCE
-                if late or attempt >= _attempts(error):
-                    raise explained(self.address, error) from error
-            # Random, so that writers that collided do not collide again.
-            time.sleep(min(FIRST_WAIT * 2 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.5, 1.5))
+        def run_once() -> T:
+            with self.session() as session:
+                done: T = getattr(session, how)(lambda tx: _limited(tx, work, quick))
+                return done
+
+        try:
+            return retry_transaction(run_once)
+        except (Neo4jError, DriverError, OSError) as error:
+            raise explained(self.address, error) from error
 
 
 def _limited(tx: Tx, work: Callable[[Tx], T], quick: bool) -> T:
@@ -199,18 +191,6 @@ def _driver_package() -> Any:
     except ImportError as error:
         raise InputError("a memory on Neo4j needs its driver: pip install 'cuetrail[neo4j]'") from error
     return neo4j
-
-
-def _attempts(error: BaseException) -> int:
-    """Returns how often work that fails with this error is tried in all; 1 if trying again cannot help."""
-    code = str(getattr(error, "code", None) or "")
-    if code.endswith("Transaction.DeadlockDetected"):
-        return MEETINGS
-    # Another process deleted a node between the read and the write, or switched to a new index: reading again helps.
-    if code.endswith("Statement.EntityNotFound") or "no such fulltext schema index" in str(error):
-        return ATTEMPTS
-    retryable = getattr(error, "is_retryable", None)
-    return ATTEMPTS if isinstance(error, OSError) or (retryable and retryable()) else 1
 
 
 def _is_settled(error: BaseException | None) -> bool:

@@ -17,8 +17,8 @@ import xxhash
 from cuetrail.formulas import bands
 from cuetrail.model import NEW_LIFE, STORYLINE_KINDS, Edge, Fact, Life, Node, Tag
 from cuetrail.model.searched_fields import searched_heading, searched_title
-from cuetrail.store.shared.encoding import pack, signed, unsigned
-from cuetrail.store.shared.fact_validity import ACTIVE, until
+from cuetrail.store.shared.fact_fields import ACTIVE, until
+from cuetrail.store.shared.stored_values import pack, signed, unsigned
 from cuetrail.store.vector_space import vector_kind
 from cuetrail.text.normalise import indexed_terms, searchable_text, terms_of, unique_terms
 

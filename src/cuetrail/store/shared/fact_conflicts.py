@@ -1,7 +1,7 @@
 """Fact conflicts: how a new fact, a verdict or a removal changes the facts that are stored.
 
 A topic is the facts of one subject with one predicate. A verdict confirms or retracts a stored fact. The values of a
-single-valued predicate share one timeline (`fact_supersession`). For other predicates each value has a timeline of its
+single-valued predicate share one timeline (`fact_timeline`). For other predicates each value has a timeline of its
 own, on which it is valid once at any time, however many texts state it.
 """
 
@@ -14,8 +14,8 @@ from typing import TypeVar
 from cuetrail.formulas import source_weight
 from cuetrail.model import Fact
 from cuetrail.model.ids import fact_id
-from cuetrail.store.shared.fact_supersession import Statement, as_stated, key_of, statements, stretches, weight, written
-from cuetrail.store.shared.fact_validity import ACTIVE, CERTAIN, begins, holds, until, value_of
+from cuetrail.store.shared.fact_fields import ACTIVE, CERTAIN, begins, holds, until, value_of
+from cuetrail.store.shared.fact_timeline import Statement, as_stated, key_of, statements, stretches, weight, written
 from cuetrail.store.write import Stated, Verdict
 from cuetrail.text.normalise import norm_name
 

@@ -12,7 +12,7 @@ from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Fact
 from cuetrail.model.predicates import is_single
 from cuetrail.store.shared import fact_conflicts
-from cuetrail.store.shared.fact_validity import ends_of
+from cuetrail.store.shared.fact_fields import ends_of
 from cuetrail.store.transaction import Handle, StoredFact, Topic, WriteTransaction
 from cuetrail.store.write import Stated, Verdict
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from cuetrail.errors import Forgotten, GhostWrite, NotFound
 from cuetrail.model import STORYLINE_KINDS, Edge, Link, Mention, Node, Note, Version
 from cuetrail.model.records import NEXT_IN_SOURCE
-from cuetrail.model.usage import restated
+from cuetrail.model.salience import restated
 from cuetrail.store.shared.fact_writes import (
     forget_extracted,
     judge_facts,

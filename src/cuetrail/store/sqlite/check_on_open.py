@@ -19,7 +19,7 @@ from typing import Any
 
 from cuetrail.files import replacing
 from cuetrail.store.sqlite import rows
-from cuetrail.store.sqlite.derived import differences
+from cuetrail.store.sqlite.computed_tables import differences
 from cuetrail.store.sqlite.schema import LAYOUT, SUMMED, VERSION, layout_sum, sum_rows
 
 # Of a file larger than the first, the checksums of all rows and the computed tables are not compared when it is opened:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from cuetrail.errors import CorruptMemory
 from cuetrail.model import Finding
 from cuetrail.model.reports import MENDED, REPAIR
-from cuetrail.store.sqlite import derived
+from cuetrail.store.sqlite import computed_tables
 from cuetrail.store.sqlite.check_on_open import damage
 from cuetrail.store.sqlite.connection import Database
 from cuetrail.store.sqlite.index import vector_spaces
@@ -59,7 +59,7 @@ def examine(
 
 def _tables(db: Database, progress: Progress | None) -> list[Finding]:
     found: list[Finding] = []
-    for step, check in enumerate((_whole, *derived.CHECKS, _ends), 1):
+    for step, check in enumerate((_whole, *computed_tables.CHECKS, _ends), 1):
         if progress:
             progress(f"checking {check.__name__.strip('_')}", step, 8)
         with db.reading() as view:
@@ -108,4 +108,4 @@ def _mend(db: sqlite3.Connection) -> None:
         db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT key FROM nodes)")
     for table in (NOW, NEXT):
         db.execute(f"DELETE FROM {_VECTORLESS.format(table)}")
-    derived.rebuild(db)
+    computed_tables.rebuild(db)

@@ -12,7 +12,7 @@ import xxhash
 
 from cuetrail.model import NEW_LIFE, Edge, Fact, Life, Node, Tag
 from cuetrail.model.records import maker
-from cuetrail.store.shared.encoding import GIVEN, TWO64, pack, signed
+from cuetrail.store.shared.stored_values import GIVEN, TWO64, pack, signed
 
 # The number of unpacked tags to cache.
 KEPT_TAGS = 1 << 16

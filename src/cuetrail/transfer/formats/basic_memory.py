@@ -46,7 +46,7 @@ from cuetrail.transfer.formats.graph_view import (
     is_placeholder,
     label,
 )
-from cuetrail.transfer.formats.text_files import cleaned, decode, read_bytes, reporter, to_iso, to_ms, write_text
+from cuetrail.transfer.formats.text_files import cleaned, decode_utf, read_bytes, reporter, to_iso, to_ms, write_text
 
 # --- the text of a note as items, and back
 
@@ -395,7 +395,7 @@ def load(path: Path, errors: list[FileError] | None = None) -> Iterator[Record]:
     for file in note_files(path, errors):
         report = reporter(file, errors)
         try:
-            meta, items, problem = parse_note(decode(read_bytes(file)))
+            meta, items, problem = parse_note(decode_utf(read_bytes(file)))
         except (ReadError, ValueError) as e:
             report(str(e) if isinstance(e, ReadError) else "not UTF-8 text. Save the note as UTF-8 and import again.")
             continue

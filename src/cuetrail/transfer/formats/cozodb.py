@@ -23,7 +23,7 @@ from cuetrail.model.ids import digest
 from cuetrail.model.tags import make_tags, norm_buckets
 from cuetrail.store.read import Record
 from cuetrail.text.normalise import norm_tag
-from cuetrail.transfer.formats.text_files import Report, decode, parse_json, read_bytes, reporter, to_ms
+from cuetrail.transfer.formats.text_files import Report, decode_utf, parse_json, read_bytes, reporter, to_ms
 
 FORMAT = "cozodb"
 EDGE_WEIGHT = 0.5
@@ -110,7 +110,7 @@ def load(path: Path, errors: list[FileError] | None = None, skipped: Counter[str
 
 def _value(path: Path) -> Any:
     try:
-        return parse_json(decode(read_bytes(path)))
+        return parse_json(decode_utf(read_bytes(path)))
     except ValueError as error:
         raise ReadError(f"{path} is not valid JSON ({error}). Export it from CozoDB again.") from error
 

@@ -12,13 +12,13 @@ from typing import Any
 
 from cuetrail.errors import InputError, ReadError
 from cuetrail.ingest.readers.app_folders import CHAT_FILES
-from cuetrail.ingest.readers.foreign import product_of
 from cuetrail.ingest.readers.notion import is_page
+from cuetrail.ingest.readers.refused_exports import product_of
 from cuetrail.model import FileError
 from cuetrail.store.read import Record
 from cuetrail.transfer.formats import basic_memory, cozodb, mcp_memory, mem0
 from cuetrail.transfer.formats.basic_memory import files_below, is_note, parse_note
-from cuetrail.transfer.formats.text_files import decode, parse_json
+from cuetrail.transfer.formats.text_files import decode_utf, parse_json
 from cuetrail.transfer.formats.unpack import read_head, refuse_others
 
 _SYSTEMS: dict[str, Any] = {module.FORMAT: module for module in (mcp_memory, mem0, basic_memory)}
@@ -241,7 +241,7 @@ def _head_if_readable(file: Path) -> str | None:
 def _head(path: Path) -> str:
     """Returns the start of a file as text. Bytes that are cut off or not UTF-8 do not matter here."""
     data = read_head(path)
-    return decode(data) if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("utf-8-sig", "replace")
+    return decode_utf(data) if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("utf-8-sig", "replace")
 
 
 def _first_object(text: str) -> dict[str, Any]:

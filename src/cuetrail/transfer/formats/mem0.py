@@ -25,7 +25,7 @@ from cuetrail.text.normalise import clean, norm_name
 from cuetrail.transfer.formats.graph_view import RELATION_WEIGHT, GraphView, graph_view, is_placeholder
 from cuetrail.transfer.formats.text_files import (
     Report,
-    decode,
+    decode_utf,
     numbered_lines,
     parse_json,
     read_bytes,
@@ -73,7 +73,7 @@ def load(path: Path, errors: list[FileError] | None = None) -> Iterator[Record]:
 def _rows(path: Path, report: Report) -> Iterator[tuple[str, Any]]:
     data = read_bytes(path)
     try:
-        whole = parse_json(decode(data)) if data.strip() else []
+        whole = parse_json(decode_utf(data)) if data.strip() else []
     except ValueError as e:
         yield from _json_lines(path, data, e, report)
         return

@@ -49,8 +49,8 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def decode(data: bytes) -> str:
-    """Decodes UTF-8, or UTF-16 with a byte order mark. Raises ValueError."""
+def decode_utf(data: bytes) -> str:
+    """Decodes UTF-8, or UTF-16 with a byte order mark; guesses no other encoding. Raises ValueError."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16")
     return data.decode("utf-8-sig")

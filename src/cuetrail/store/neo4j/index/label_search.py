@@ -13,7 +13,7 @@ from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.index.text_search import TextSearch
 from cuetrail.store.neo4j.reader import Reader, node_filter
 from cuetrail.store.neo4j.rows import uid
-from cuetrail.store.shared.encoding import unsigned
+from cuetrail.store.shared.stored_values import unsigned
 
 # A few more than wanted are requested: some match a word of the query and do not count.
 SPARE, GROWTH = 3, 8

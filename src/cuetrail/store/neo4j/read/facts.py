@@ -16,7 +16,7 @@ from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
 from cuetrail.store.read import Around, FactKey, HeldAt, ScopeVersion, by_ref
-from cuetrail.store.shared.fact_validity import ACTIVE, ENDED
+from cuetrail.store.shared.fact_fields import ACTIVE, ENDED
 
 SIDES = {"out": ("subject",), "in": ("object",), "both": ("subject", "object")}
 # Facts with invisible ends are skipped before the limit applies.

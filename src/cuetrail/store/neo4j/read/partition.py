@@ -17,7 +17,7 @@ from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.neo4j.rows import short
 from cuetrail.store.read import Band, EdgeKey, Ingested, LinkKey, folder
-from cuetrail.store.shared.encoding import unsigned
+from cuetrail.store.shared.stored_values import unsigned
 from cuetrail.text.normalise import storable
 
 SOURCE = "s.path, s.size, s.mtime_ns, s.hash, s.ingested"

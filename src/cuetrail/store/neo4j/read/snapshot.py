@@ -26,7 +26,7 @@ from cuetrail.store.neo4j.read.partition import SOURCE, roots
 from cuetrail.store.neo4j.reader import ENDS, Reader
 from cuetrail.store.read import AtomLabels, AtomText, FileDigest, Record
 from cuetrail.store.shared.copy import users_of
-from cuetrail.store.shared.encoding import unsigned
+from cuetrail.store.shared.stored_values import unsigned
 from cuetrail.store.vector_space import NO_VECTORS, VectorKind, VectorSpace
 
 IN_MEMORY = 64_000_000

@@ -12,8 +12,8 @@ from cuetrail.store.neo4j.connection import Tx, chunks, rows, settings
 from cuetrail.store.neo4j.reader import ENDS
 from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.neo4j.write.state import WriteState
-from cuetrail.store.shared.encoding import pack
-from cuetrail.store.shared.fact_validity import ACTIVE, MADE_FOR_A_FACT
+from cuetrail.store.shared.fact_fields import ACTIVE, MADE_FOR_A_FACT
+from cuetrail.store.shared.stored_values import pack
 from cuetrail.store.transaction import StoredFact, Topic
 
 # A predicate, or a value, is cut where it would be too long for an index.

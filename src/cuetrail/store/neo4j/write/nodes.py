@@ -9,7 +9,7 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.rows import short, uid
 from cuetrail.store.neo4j.write.state import WriteState
-from cuetrail.store.shared.encoding import GIVEN
+from cuetrail.store.shared.stored_values import GIVEN
 from cuetrail.store.transaction import StoredNode, Topic
 from cuetrail.text.normalise import has_topics, names_of, topics_of
 

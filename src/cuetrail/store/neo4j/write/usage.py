@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from cuetrail.model import NEW_LIFE, Life, Scope
-from cuetrail.model.usage import accessed
+from cuetrail.model.salience import accessed
 from cuetrail.store.dream import Living
 from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.changelog import log

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 from cuetrail.model import Edge, Link, Node, SourceFile
 from cuetrail.store.read import Band, EdgeKey, Ingested, LinkKey, folder
-from cuetrail.store.shared.encoding import unsigned
+from cuetrail.store.shared.stored_values import unsigned
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import SAME, Reader, nodes_by_key

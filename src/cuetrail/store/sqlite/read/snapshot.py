@@ -11,7 +11,7 @@ import xxhash
 
 from cuetrail.model import Scope
 from cuetrail.store.read import AtomLabels, AtomText, FileDigest, Record
-from cuetrail.store.shared.encoding import unsigned
+from cuetrail.store.shared.stored_values import unsigned
 from cuetrail.store.sqlite import connection, rows
 from cuetrail.store.sqlite.connection import CHUNK, chunks, damaged, marks, meta
 from cuetrail.store.sqlite.read.partition import roots

@@ -10,8 +10,8 @@ from typing import Any
 
 from cuetrail.model import Fact
 from cuetrail.model.predicates import declaration
-from cuetrail.store.shared.encoding import pack
-from cuetrail.store.shared.fact_validity import MADE_FOR_A_FACT
+from cuetrail.store.shared.fact_fields import MADE_FOR_A_FACT
+from cuetrail.store.shared.stored_values import pack
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import another_version, chunks, marks, settings, take_keys
 from cuetrail.store.sqlite.write.state import WriteState, renew_sums

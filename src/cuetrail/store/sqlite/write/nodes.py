@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter
 
 from cuetrail.model import NEW_LIFE, Node
-from cuetrail.store.shared.encoding import GIVEN
+from cuetrail.store.shared.stored_values import GIVEN
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks, take_keys
 from cuetrail.store.sqlite.reader import find_keys, nodes_by_key

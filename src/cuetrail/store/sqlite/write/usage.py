@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from cuetrail.model import NEW_LIFE, Life
-from cuetrail.model.usage import accessed
+from cuetrail.model.salience import accessed
 from cuetrail.store.dream import Living
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.changelog import log_changes

@@ -1,11 +1,11 @@
 """Reads chats in JSON and JSONL: role/content lists, `messages` objects, and the exports of ChatGPT and Claude.
 
-Each of these shapes is first turned into `Turn`s, then into documents. JSON of another kind goes to its own reader.
+Each of these shapes is first turned into `Turn`s, then into documents. `chatgpt` and `claude` have what only one of
+them writes. JSON of another kind goes to its own reader.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,23 +15,23 @@ from cuetrail.errors import ReadError
 from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, LeftOut, Part, aliases, stem
 from cuetrail.ingest.passages import compose
-from cuetrail.ingest.readers import chat_exports, foreign, plain, roam
+from cuetrail.ingest.readers import plain, refused_exports, roam
 from cuetrail.ingest.readers.app_folders import NOWHERE, Place
+from cuetrail.ingest.readers.chats import chatgpt, claude
+from cuetrail.ingest.readers.chats.left_out import OTHER_FILES, refuse_without_chats
+from cuetrail.ingest.readers.chats.message_fields import (
+    id_of,
+    messages_of,
+    names_a_speaker,
+    speaker_of,
+    text_of,
+    time_of,
+    title_of,
+)
 from cuetrail.text import document_dates
 from cuetrail.text.json_text import load_json
-from cuetrail.text.normalise import clean
 from cuetrail.text.prose import split_sentences
 
-_SPEAKER_KEYS = ("role", "speaker", "sender", "author", "from", "name", "user")
-# Fields with the name of the person, if the role is only "user" or "human".
-_NAME_KEYS = ("name", "speaker", "sender", "author", "from")
-_PERSON = frozenset({"user", "human"})
-_CONTENT_KEYS = ("content", "text", "message", "value", "parts")
-_TIME_KEYS = ("created_at", "create_time", "timestamp", "time", "date", "ts", "at")
-_TITLE_KEYS = ("title", "name", "subject")
-_ID_KEYS = ("id", "uuid", "conversation_id", "session_id")
-_LIST_KEYS = ("messages", "chat_messages", "conversations", "conversation", "turns")
-_SPACE = re.compile(r"\s+")
 # A longer question says enough by itself.
 _LONGEST_QUESTION = 200
 
@@ -70,11 +70,11 @@ def read(text: str, source: str, place: Place = NOWHERE) -> list[Document]:
         return roam.read(value, source)
     chats = _chats(value)
     if not chats:
-        if others := chat_exports.other_documents(value, source):
+        if others := _documents_beside_chats(value, source):
             return others
-        foreign.refuse(value, source)
+        refused_exports.refuse(value, source)
         if place.app == "chats":
-            raise LeftOut(source, chat_exports.OTHER_FILES)
+            raise LeftOut(source, OTHER_FILES)
         return [plain.read(text, source, prose=False)]
     return _documents(chats, source, {"skipped_lines": skipped} if skipped else {})
 
@@ -110,7 +110,7 @@ def _chats(value: Any) -> list[Chat]:
         return []
     left_out = Counter[str]()
     turns = [_turns(item, left_out) for item in value]
-    if any(turns) and all(turn or _is_silent(item) for turn, item in zip(turns, value, strict=True)):
+    if any(turns) and all(turn or names_a_speaker(item) for turn, item in zip(turns, value, strict=True)):
         return [Chat("", "", None, tuple(turn for some in turns for turn in some), left_out)]
     found = [_conversation(item) for item in value if isinstance(item, dict)]
     return [chat for chat in found if chat]
@@ -119,37 +119,17 @@ def _chats(value: Any) -> list[Chat]:
 def _conversation(item: Mapping[str, Any]) -> Chat | None:
     mapping = item.get("mapping")
     if isinstance(mapping, dict):
-        messages: Iterable[Any] = _branch(mapping, item.get("current_node"))
+        messages: Iterable[Any] = chatgpt.messages_of_branch(mapping, item.get("current_node"))
     else:
-        messages = next((item[key] for key in _LIST_KEYS if isinstance(item.get(key), list)), ())
+        messages = messages_of(item)
     left_out = Counter[str]()
     turns = tuple(turn for message in messages for turn in _turns(message, left_out))
-    return Chat(_word(item, _ID_KEYS), _word(item, _TITLE_KEYS), _time(item), turns, left_out) if turns else None
-
-
-def _branch(mapping: Mapping[str, Any], current: Any) -> list[Any]:
-    """Returns the messages from the root to the current node of a ChatGPT tree. Other branches are discarded edits."""
-    if not isinstance(current, str) or current not in mapping:
-        leaves = [k for k, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
-        current = max(leaves, key=lambda k: _node_time(mapping[k]), default=None)
-    chain: list[Any] = []
-    seen: set[str] = set()
-    while isinstance(current, str) and current not in seen and isinstance(mapping.get(current), dict):
-        seen.add(current)
-        chain.append(mapping[current].get("message"))
-        current = mapping[current].get("parent")
-    chain.reverse()
-    return chain
-
-
-def _node_time(node: Mapping[str, Any]) -> int:
-    message = node.get("message")
-    return (_time(message) or 0) if isinstance(message, dict) else 0
+    return Chat(id_of(item), title_of(item), time_of(item), turns, left_out) if turns else None
 
 
 def read_turn(message: Any) -> Turn | None:
     """Returns a message as a turn; None if it is hidden, is not an object, or has no speaker or no text."""
-    if not isinstance(message, dict) or chat_exports.reason_to_hide(message):
+    if not isinstance(message, dict) or chatgpt.reason_to_hide(message):
         return None
     return _turn(message, Counter())
 
@@ -160,65 +140,33 @@ def _turns(message: Any, left_out: Counter[str]) -> list[Turn]:
     """
     if not isinstance(message, dict):
         return []
-    if reason := chat_exports.reason_to_hide(message):
+    if reason := chatgpt.reason_to_hide(message):
         left_out[reason] += 1
         return []
-    chat_exports.count_blocks(message, left_out)
+    claude.count_blocks(message, left_out)
     turn = _turn(message, left_out)
-    files = [Turn("", text, _time(message), name) for name, text in chat_exports.attached(message, left_out)]
+    files = [Turn("", text, time_of(message), name) for name, text in claude.attached_texts(message, left_out)]
+    chatgpt.count_attachments(message, left_out)
     return [*files, turn] if turn is not None else files
 
 
 def _turn(message: Mapping[str, Any], left_out: Counter[str]) -> Turn | None:
     """Returns a message as a turn; None if it has no speaker or no text."""
-    speaker = next((name for key in _SPEAKER_KEYS if (name := _name(message.get(key)))), "")
-    if speaker.casefold() in _PERSON:
-        speaker = next((name for key in _NAME_KEYS if (name := _name(message.get(key)))), speaker)
-    text = next((text for key in _CONTENT_KEYS if (text := _content(message.get(key)))), "")
-    text = chat_exports.without_citations(text, left_out).strip()
-    return Turn(speaker, text, _time(message)) if speaker and text else None
+    speaker = speaker_of(message)
+    text = claude.without_unsupported(chatgpt.without_citations(text_of(message), left_out)).strip()
+    return Turn(speaker, text, time_of(message)) if speaker and text else None
 
 
-def _is_silent(message: Any) -> bool:
-    """True for a JSON object that names a speaker. It counts as a message even without text, such as a tool call."""
-    return isinstance(message, dict) and any(_name(message.get(key)) for key in ("role", "sender", "speaker", "author"))
+def _documents_beside_chats(value: Any, source: str) -> list[Document]:
+    """Returns the documents of projects and memories of Claude; [] for any other JSON.
 
-
-def _name(value: Any) -> str:
-    if isinstance(value, dict):
-        value = value.get("name") or value.get("role")
-    return _SPACE.sub(" ", clean(value)).strip()[:80] if isinstance(value, str) else ""
-
-
-def _content(value: Any) -> str:
-    """Returns the text of a content field: a string, a list of blocks, or an object with either."""
-    if isinstance(value, str):
-        return clean(value).strip()
-    if isinstance(value, list):
-        return "\n\n".join(
-            text for block in value[:10_000] if not isinstance(block, list) and (text := _content(block))
-        )
-    if (
-        not isinstance(value, dict)
-        or value.get("content_type") in chat_exports.HIDDEN
-        or value.get("type") in chat_exports.HIDDEN
-    ):
-        return ""
-    inner = value.get("parts") or value.get("text") or value.get("result")
-    return _content(inner) if isinstance(inner, (str, list)) else ""
-
-
-def _time(item: Mapping[str, Any]) -> int | None:
-    return next((at for key in _TIME_KEYS if (at := document_dates.parse(item.get(key))) is not None), None)
-
-
-def _word(item: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    """Returns as text the first of these fields that is a whole number or a text that is not blank; "" if none is."""
-    for key in keys:
-        value = item.get(key)
-        if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
-            return _SPACE.sub(" ", clean(str(value))).strip()
-    return ""
+    Raises LeftOut for account data and for chats without any message.
+    """
+    items = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
+    if not items or (isinstance(value, list) and len(items) != len(value)):
+        return []
+    refuse_without_chats(items, source)
+    return claude.projects_and_memories(items, source)
 
 
 def _documents(chats: list[Chat], source: str, props: Mapping[str, Any]) -> list[Document]:

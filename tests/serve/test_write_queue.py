@@ -13,7 +13,7 @@ import pytest
 from cuetrail import Memory
 from cuetrail.errors import InputError, MemoryError_
 from cuetrail.serve.memory_access import LazyMemory
-from cuetrail.serve.writes import MOST_IN_GROUP, Pace, Write, WriteQueue
+from cuetrail.serve.write_queue import MOST_IN_GROUP, Pace, Write, WriteQueue
 from cuetrail.store.sqlite import SqliteStore
 
 

@@ -12,7 +12,7 @@ from cuetrail import Budget, Memory, recipes
 from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
 from cuetrail.recall.recipes import recipe_of
-from cuetrail.validation.coercion import budget_of, end_of, time_of
+from cuetrail.validation.convert_arguments import budget_of, end_of, time_of
 
 MARCH_4 = 1_741_046_400_000
 NOW = MARCH_4 + DAY // 2  # a Tuesday

@@ -16,7 +16,7 @@ from http.client import HTTPException
 from typing import Any
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.extract.facts import MOST, Passage, Triple
+from cuetrail.extract.facts_by_rules import MOST, Passage, Triple
 from cuetrail.http_post import is_temporary, post_json, with_retries
 from cuetrail.text.normalise import clean, norm_tag
 

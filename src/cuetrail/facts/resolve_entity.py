@@ -1,7 +1,5 @@
-"""Finds the node that a name means, for every verb.
+"""Resolves a name to the entity that is meant, also if it is spelt a little differently, or says when it is ambiguous.
 
-- `find_node`, `require_node`: an id, or the exact name or alias of any node.
-- `nodes_of`, `require_own`: several nodes and those of a source file, and that they belong to the user.
 - `resolve_entity`: the entity that a fact is about; also by a name that differs in case, accents or a slip of the pen.
 - `link_target`: the node that a `[[wikilink]]` or a name in a text leads to.
 
@@ -18,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
-from cuetrail.errors import InputError, NotFound
+from cuetrail.errors import InputError
 from cuetrail.model import STORYLINE_KINDS, Node, Scope
 from cuetrail.store.ports import Store
 from cuetrail.store.search import NameMatch
@@ -46,50 +44,7 @@ _MOST_LISTED = 5
 _TEXT_KINDS = ("atom", "source", "episode", *STORYLINE_KINDS)
 
 
-# --- any node, by id or exact name
-
-
-def find_node(store: Store, scope: Scope, id_or_name: str) -> str | None:
-    """Returns the id of the node with this id or, failing that, this name or alias; None if there is none."""
-    if store.get(scope, [id_or_name]):
-        return id_or_name
-    norm = norm_name(id_or_name)
-    found = store.named(scope, [norm]).get(norm)
-    return found[0] if found else None
-
-
-def get_node(store: Store, scope: Scope, id_or_name: str) -> Node | None:
-    """Returns the node with this id or, failing that, this name or alias; None if there is none."""
-    found = find_node(store, scope, id_or_name)
-    return store.get(scope, [found]).get(found) if found is not None else None
-
-
-def require_node(store: Store, scope: Scope, id_or_name: str) -> str:
-    """Returns the id of the node with this id or name. Raises NotFound if there is none."""
-    found = find_node(store, scope, id_or_name)
-    if found is None:
-        raise NotFound(
-            f"there is no node with the id or name {id_or_name!r} in this scope; `recall` finds nodes and their ids"
-        )
-    return found
-
-
-def nodes_of(store: Store, scope: Scope, ids: Iterable[str], source: str | None) -> list[str]:
-    """Returns the ids of these nodes, given by id or name, and of all nodes of a source file. Raises NotFound."""
-    nodes = [] if source is None else store.atoms_of(scope, [source], everywhere=True)[source]
-    of_file = [node.id for node in nodes]
-    if source is not None and not of_file:
-        raise NotFound(f"nothing in this scope came from {source!r}")
-    return [require_node(store, scope, id_) for id_ in ids] + of_file
-
-
-def require_own(store: Store, scope: Scope, ids: Sequence[str], verb: str) -> list[Node]:
-    """Returns the nodes with these ids. Raises NotFound if one belongs to another user; `verb` is for the message."""
-    nodes = list(store.get(scope, ids).values())
-    other = next((node for node in nodes if node.owner != scope.user), None)
-    if other is not None:
-        raise NotFound(f"{other.id!r} belongs to {other.owner!r}: only its owner can {verb} it")
-    return nodes
+# --- the node that a link leads to
 
 
 def norms_of(node: Node) -> set[str]:

@@ -1,7 +1,7 @@
 """When a fact is valid.
 
 A fact is valid from `valid_from` (default: when it was stated) until `valid_until`. A superseded or retracted fact is
-history: it answers only questions about the time in which it was valid. `fact_conflicts` and `fact_supersession` decide
+history: it answers only questions about the time in which it was valid. `fact_conflicts` and `fact_timeline` decide
 how a new fact changes the stored ones.
 """
 

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from cuetrail.cli import main
-from cuetrail.cli.command import ASKING, OTHER_WORDS
+from cuetrail.cli.root_command import ASKING, OTHER_WORDS
 from tests.cli.conftest import Run
 
 

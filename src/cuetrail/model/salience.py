@@ -1,4 +1,4 @@
-"""Use strengthens a memory: its salience, state and gradient after an access. The dream pass `decay` weakens it."""
+"""Salience grows with use: the salience, state and gradient after an access. The dream pass `decay` lowers it."""
 
 from __future__ import annotations
 

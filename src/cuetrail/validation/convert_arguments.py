@@ -14,7 +14,7 @@ from typing import Any
 from cuetrail.errors import InputError
 from cuetrail.formulas import DAY
 from cuetrail.model import Budget, BudgetLike, When
-from cuetrail.recall.query import read_dates
+from cuetrail.recall.dates_in_query import read_dates
 from cuetrail.text.timestamps import last_millisecond, milliseconds, now_ms, since_epoch
 
 SIZES = ("tokens", "chars")

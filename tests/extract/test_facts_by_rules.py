@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuetrail.extract.facts import MOST, find, from_fields
+from cuetrail.extract.facts_by_rules import MOST, find, from_fields
 
 _NAMES = ("", "_unseen", "_second", "_last", "_fresh")
 SAMPLE, UNSEEN, SECOND, LAST, FRESH = (Path(__file__).parent / f"fact_sample{name}.txt" for name in _NAMES)

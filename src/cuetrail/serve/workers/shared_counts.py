@@ -1,4 +1,4 @@
-"""The open connections and requests of all readers, in memory that the processes share.
+"""The counts of open connections and requests of all readers, in memory that the processes share.
 
 Each reader has rows of its own. The supervisor fills the row of a connection before it hands it over; from then on only
 the reader changes it. Reads of other rows may be a moment old, which a limit can bear.
@@ -25,7 +25,7 @@ def address_code(address: str) -> int:
     return int.from_bytes(blake2b(address.encode(), digest_size=8).digest(), "big") or 1
 
 
-class Board:
+class SharedCounts:
     """The shared memory of a server with so many readers.
 
     `address` and `since` are the rows of connections: the code of the client, and the time from which it waits for a

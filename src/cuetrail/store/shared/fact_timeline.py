@@ -23,7 +23,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from cuetrail.formulas import fact_score
 from cuetrail.model import Fact, FactStatus
-from cuetrail.store.shared.fact_validity import CERTAIN, ENDED, EVER, begins, past_id, until, value_of
+from cuetrail.store.shared.fact_fields import CERTAIN, ENDED, EVER, begins, past_id, until, value_of
 
 H = TypeVar("H", bound=Hashable)
 

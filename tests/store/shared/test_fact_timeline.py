@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cuetrail.model import Fact
 from cuetrail.model.ids import fact_id
 from cuetrail.store.shared.fact_conflicts import Settled, judge, settle
-from cuetrail.store.shared.fact_validity import begins, holds, until
+from cuetrail.store.shared.fact_fields import begins, holds, until
 from cuetrail.store.write import Stated, Verdict
 
 told = st.lists(

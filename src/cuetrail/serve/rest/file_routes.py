@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from starlette.responses import FileResponse, Response
 from starlette.types import ASGIApp
 
 from cuetrail.errors import CuetrailError, InputError
-from cuetrail.model import Scope
+from cuetrail.model import FileError, Scope
 from cuetrail.serve.rest.auth import Access
 from cuetrail.serve.rest.problem_details import Problem
 from cuetrail.serve.rest.requests import json_arguments, uploaded_file
@@ -98,10 +98,12 @@ def _import_file(data: bytes, arguments: dict[str, Any], memory: Memory, **optio
         try:
             if (found := recognise(path, arguments.get("format"))) in INGESTED:
                 raise InputError(f"the file is in the format {found}: send it to /v1/ingest?source=NAME")
-            return memory.import_(path, **arguments, **options)
+            report = memory.import_(path, **arguments, **options)
         except CuetrailError as error:
             # The client must not see paths of this machine.
             raise type(error)(str(error).replace(str(path), "the file")) from error
+        errors = (FileError("the file", error.error.replace(str(path), "the file")) for error in report.errors)
+        return replace(report, errors=tuple(errors))
 
 
 async def _export(service: Service, request: Request, scope: Scope | None) -> ASGIApp:

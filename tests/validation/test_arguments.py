@@ -534,8 +534,8 @@ def test_a_vector_of_ones_own_with_wrong_numbers_is_refused_and_a_good_one_of_an
         for value in [*(one * size for one in wrong), [1.0] * (size - 1), [], itertools.repeat(1.0), "abc", {"a": 1.0}]:
             with pytest.raises(InputError, match="vector"):
                 memory.add("bad", vector=_any(value))
-        for number, value in enumerate((1e308, 5e-324, 3.4e38)):
-            memory.add(f"good {number}", id=f"good {number}", vector=[value] * size)
+        for number, large in enumerate((1e308, 5e-324, 3.4e38)):
+            memory.add(f"good {number}", id=f"good {number}", vector=[large] * size)
         assert memory.stats().nodes == 4
         assert memory.recall("good").hits
         assert memory.doctor() == []

@@ -83,7 +83,7 @@ def on_server(address: str) -> bool:
 
 
 def neo4j_variables() -> tuple[str | None, str | None]:
-    """Returns the user name and the password for Neo4j servers that the environment names, each None if it does not."""
+    """Returns the user name and the password for Neo4j servers from the environment; None for each that is not set."""
     env = os.environ
     return env.get("NEO4J_USER") or env.get("NEO4J_USERNAME") or None, env.get("NEO4J_PASSWORD")
 
@@ -110,10 +110,10 @@ def reference_file() -> Path | None:
 
 
 def load_settings(memory: str | None = None, embedder: str | None = None, reranker: str | None = None) -> Settings:
-    """Returns the settings from arguments, environment and file.
+    """Returns the settings. Each is that of the argument, else of the environment, else of `cuetrail.toml`.
 
     The variables are CUETRAIL_MEMORY, _EMBEDDER, _RERANKER, _RERANK_MS, _API_KEY, _TENANT, _USER, _TEAMS, _ZONE and
-    _EXTRACTOR. Raises InputError for a file that cannot be read, and a CUETRAIL_RERANK_MS that is no number.
+    _EXTRACTOR. Raises InputError for a file that cannot be read, and if `rerank_ms` is no number.
     """
     env = os.environ
     address = memory or env.get("CUETRAIL_MEMORY") or default_memory(env)
@@ -162,7 +162,7 @@ def keep_embedder(memory: str, embedder: str) -> Path | None:
 
 
 def keep_reranker(memory: str, reranker: str) -> Path | None:
-    """Writes a reranker into the memory's `cuetrail.toml`, as `keep_embedder` does with an embedder."""
+    """Writes a reranker into the memory's `cuetrail.toml`. Returns the file, or None, as `keep_embedder` does."""
     return _keep(memory, "reranker", reranker, RERANKER)
 
 

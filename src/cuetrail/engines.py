@@ -59,7 +59,7 @@ def _with_login(address: str) -> Address:
 
 
 def open_graph(address: str, mapping: GraphMapping) -> OwnGraph:
-    """Opens a graph of one's own on a Neo4j server, for reading only. Raises InputError for another address."""
+    """Opens a graph of the user's own on a Neo4j server, for reading only. Raises InputError for another address."""
     if not on_server(address):
         raise InputError(
             f"{address!r:.60} is no address of a graph: write neo4j://user@host:7687/database, or give a GraphSource. "
@@ -71,7 +71,9 @@ def open_graph(address: str, mapping: GraphMapping) -> OwnGraph:
 
 
 def check_graph(graph: OwnGraph) -> GraphCheck:
-    """Returns how the mapping of a graph fits it. Raises InputError for a graph that is not on a Neo4j server."""
+    """Compares the mapping of a graph with what is in the graph, and returns what fits and what does not. Raises
+    InputError for a graph that is not on a Neo4j server.
+    """
     from cuetrail.store.neo4j.mapped import MappedGraph
     from cuetrail.store.neo4j.mapped.check import check
 
@@ -93,7 +95,8 @@ def restore_backup(backup: Path, address: str, force: bool) -> Path | None:
     """Replaces the memory in a folder by a backup; a healthy memory is replaced only with `force`. A damaged one is
     kept under another name, and its path returned; else None.
 
-    Raises InputError for a healthy memory without `force`, and for the address of a server.
+    Raises InputError for a healthy memory without `force`, for the address of a server, and for a file that is no
+    backup; Busy if a process has the memory open; WrongVersion if a newer cuetrail wrote the backup.
     """
     from cuetrail.store.sqlite.backup import restore
 
@@ -105,7 +108,7 @@ def restore_backup(backup: Path, address: str, force: bool) -> Path | None:
 def copy_everything(source: str, target: str, progress: Progress | None) -> int:
     """Copies the memories of all users from one address to another, empty one; returns the number of records.
 
-    Raises NotFound if there is no memory at `source`.
+    Raises NotFound if there is no memory at `source`, and InputError if the target is not empty.
     """
     if not on_server(source) and not (Path(source).expanduser() / "memory.db").exists():
         raise NotFound(f"there is no memory at {source}: name one to copy from")

@@ -79,7 +79,7 @@ _AT_K: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = {
 
 
 def measure(name: str, ranked: Sequence[str], gold: Collection[str]) -> float:
-    """Returns the measure of this name: R@5, All@5, Hit@10 or MRR.
+    """Returns the value of the measure with this name, such as R@5, All@5, Hit@10 or MRR, for a ranking.
 
     >>> measure("R@1", ["a"], {"a", "b"}), measure("MRR", ["x", "a"], {"a"})
     (0.5, 0.5)

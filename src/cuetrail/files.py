@@ -30,7 +30,7 @@ def read_at_most(file: BinaryIO, most: int) -> bytes:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Yields a temporary file that replaces `path` when the `with` block ends without an error.
 
-    The permissions of `path` stay; a new file and a new folder are private.
+    The permissions of `path` stay; a new file and a new folder are private. A pipe or a device is opened itself.
     """
     if is_special(path):
         with path.open("wb") as file:
@@ -67,7 +67,9 @@ def _set_mode(new: Path, target: Path) -> None:
 
 
 def is_special(path: Path) -> bool:
-    """True for a pipe or a device such as /dev/stdout: it must be written to, not replaced, and may be endless."""
+    """True for a pipe or a device such as /dev/stdout, which must be written to, not replaced, and may be endless. True
+    for a folder too.
+    """
     # Unlike those of Path, these are False for what may not be looked at.
     return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113
 

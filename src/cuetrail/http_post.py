@@ -42,7 +42,8 @@ def is_temporary(error: BaseException) -> bool:
 def with_retries(
     ask: Callable[[], T], may_recover: Callable[[Exception], bool], pause: float, sleep: Callable[[float], object]
 ) -> T:
-    """Returns what `ask` returns. If it raises an error that `may_recover`, asks again: ATTEMPTS times at most.
+    """Returns what `ask` returns. If it raises an error for which `may_recover` is true, asks again, at most ATTEMPTS
+    times in all.
 
     The first pause lasts `pause` seconds, each later one twice as long. Raises the error of the last attempt.
     """

@@ -205,7 +205,11 @@ class Memory:
         self, items: Iterable[str | Mapping[str, Any] | Node], *, allow_again: bool = False, now: When | None = None,
         progress: Progress | None = None,
     ) -> Written:  # fmt: skip
-        """Add many nodes, in large transactions: texts, nodes, or mappings with the arguments of `add`."""
+        """Add many nodes, in large transactions: texts, nodes, or mappings with the arguments of `add`.
+
+        Those that were forgotten before are left out and named in the result, unless `allow_again`. Raises InputError
+        with the number of a wrong item.
+        """
         return add_many(self.session, items, allow_again, progress, _time(now))
 
     @checked
@@ -234,8 +238,8 @@ class Memory:
         """Change a node, given by id or name, and return it. Arguments that are not given leave their field unchanged.
 
         The old text is kept as history. `tags` replaces the tags that people gave; tags that rules found stay. Raises
-        NotFound for a node that is missing or another user's, and Forgotten if the new text was forgotten before,
-        unless `allow_again`.
+        InputError for invalid fields and for a kind that cannot be changed, NotFound for a node that is missing or
+        another user's, and Forgotten if the new text was forgotten before, unless `allow_again`.
         """
         given = {
             "text": text, "kind": kind, "name": name, "aliases": aliases, "tags": tags, "buckets": buckets, "at": at,
@@ -279,7 +283,7 @@ class Memory:
 
         The kinds of both nodes decide the kind of the edge. Arguments that are not given keep their earlier value. A
         type, attitude or proximity that differs from the current one closes the old relationship, which stays as
-        history, and begins a new one.
+        history, and begins a new one. Raises NotFound for an unknown node, and InputError for nodes of other kinds.
         """
         given = {
             "weight": weight, "tags": tags, "text": text, "type": type, "attitude": attitude, "proximity": proximity,
@@ -301,7 +305,8 @@ class Memory:
         Subject and object are ids or names; a name may differ in case, accents and a letter or two. An unknown subject
         becomes an entity of this `kind`; an unknown object is stored as text. If the predicate has one value at a
         time, a value of confidence .9 or more ends the previous one; a less certain value is only kept as history.
-        `provenance` says whether it was stated ("explicit"), concluded ("inference") or imported ("import").
+        `provenance` says whether it was stated ("explicit"), concluded ("inference") or imported ("import"). Raises
+        InputError if a name is ambiguous, and Forgotten if the subject or the object was forgotten before.
         """
         given = {
             "confidence": confidence, "source": source, "source_ref": source_ref, "provenance": provenance,
@@ -311,14 +316,18 @@ class Memory:
 
     @checked
     def confirm(self, id: str, *, now: When | None = None) -> Fact:
-        """Confirm a fact, given by id, and return it."""
+        """Confirm a fact, given by id, and return it.
+
+        Raises NotFound for a fact that is missing or a teammate's, and InputError for a superseded or retracted one.
+        """
         return facts.judge_fact(self.session, id, "confirmed", _time(now))
 
     @checked
     def retract(self, id: str, *, now: When | None = None) -> Fact:
         """Retract a fact, given by id, and return it: from now on it is history.
 
-        If the predicate has one value at a time, the value that this one had superseded is valid again.
+        If the predicate has one value at a time, the value that this one had superseded is valid again. Raises NotFound
+        for a fact that is missing or a teammate's, and InputError for one that was retracted before.
         """
         return facts.judge_fact(self.session, id, "retracted", _time(now))
 
@@ -364,7 +373,8 @@ class Memory:
         """Take in a file or folder. Unchanged files are skipped, and the content of deleted files is removed.
 
         Links that lead out of the folder are reported as errors and not read, unless `follow_links`.
-        With `watch`, goes on until `stop` is set or Ctrl-C, and reports each round to `on_report`.
+        With `watch`, goes on until `stop` is set or Ctrl-C, and reports each round to `on_report`. Files that cannot be
+        read are errors in the report. Raises InputError if the path does not exist, or is a mirror or a memory.
         """
         session = self.session
         options = Options(bucket, provenance, max_bytes, _time(now), (session.home,), follow_links)
@@ -377,7 +387,11 @@ class Memory:
         self, text: str, *, source: str = "stdin", format: str | None = None, bucket: str | None = None,
         provenance: Provenance = "internal", now: When | None = None,
     ) -> IngestReport:  # fmt: skip
-        """Take in a text as if it were the file `source`; it replaces the earlier content of that source."""
+        """Take in a text as if it were the file `source`; it replaces the earlier content of that source.
+
+        The `format` is that of the source's suffix, else detected. Raises InputError for an unknown one, and ReadError
+        for a text that cannot be read in its format.
+        """
         options = Options(bucket, provenance, None, _time(now), ())
         return ingest_content(self.session, source, read_string(text, source, format), options, None)
 
@@ -386,7 +400,10 @@ class Memory:
         self, data: bytes, source: str, *, bucket: str | None = None, provenance: Provenance = "internal",
         progress: Progress | None = None, now: When | None = None,
     ) -> IngestReport:  # fmt: skip
-        """Take in the bytes of a file, such as a PDF, as if it were the file `source`; see `ingest_text`."""
+        """Take in the bytes of a file, such as a PDF, as if it were the file `source`; see `ingest_text`.
+
+        Raises ReadError for bytes that cannot be read.
+        """
         options = Options(bucket, provenance, None, _time(now), ())
         return ingest_content(self.session, source, read_bytes(data, source), options, progress)
 
@@ -398,7 +415,8 @@ class Memory:
     ) -> list[Node]:
         """Put nodes into quarantine: they stay, but only searches that ask for them find them. `undo` releases them.
 
-        `source` means all nodes of a file. Returns the nodes that moved; those already there are left alone.
+        `source` means all nodes of a file. Returns the nodes that moved; those already there are left alone. Raises
+        NotFound for a node that is missing or another user's.
         """
         return quarantine(self.session, ids, source, undo, _time(now))
 
@@ -420,7 +438,10 @@ class Memory:
 
     @checked
     def doomed(self, *ids: str, source: str | None = None, everything: bool = False) -> Doomed:
-        """Return what `forget` would remove with the same arguments: the nodes, their copies, and what stays."""
+        """Return what `forget` would remove with the same arguments: the nodes, their copies, and what stays.
+
+        Raises NotFound for a node that is missing or another user's, and InputError if nothing is given.
+        """
         return plan_forget(self.session, ids, source, everything)
 
     def has_traces(self) -> bool:
@@ -451,13 +472,16 @@ class Memory:
 
     @checked
     def neighbours(self, id: str, limit: int = 10) -> Neighbourhood:
-        """Return the strongest edges of a node, given by id or name."""
+        """Return the strongest edges of a node, given by id or name.
+
+        Raises NotFound for an unknown node.
+        """
         found = require_node(self.store, self.scope, id)
         return self.store.neighbours(self.scope, [found], limit)[found]
 
     @checked
     def history(self, id: str) -> list[Version]:
-        """Return the earlier versions of a node, the oldest first."""
+        """Return the earlier versions of the node with this id, the oldest first; [] if there are none."""
         return self.store.history(self.scope, id)
 
     # --- read: by a cue (recall/)
@@ -670,7 +694,7 @@ class Memory:
 
         `only` names passes; a dry run writes nothing and reports what it would change; `everyone` dreams for all users;
         `zone` is the time zone of days; a `tagger` and a `teller` replace the rules. While another dream runs, this one
-        is skipped.
+        is skipped. Raises InputError for an unknown pass or zone.
         """
         return dream_and_log(
             self.session, only=list(islice(only, MOST_ITEMS["only"])), dry_run=dry_run, everyone=everyone, zone=zone,
@@ -689,7 +713,8 @@ class Memory:
         """Write what this scope sees to Markdown files, `@bucket/#tag/source.md`, or bring them up to date.
 
         `placement` puts an atom under its "first" tag or under "all" of them; None leaves it as it is. From now on
-        ingest, dream and forget keep the folder up to date, until it is deleted or mirrored with `follow=False`.
+        ingest, dream and forget keep the folder up to date, until it is deleted or mirrored with `follow=False`. Raises
+        InputError for a folder that holds anything else, and MirrorError if the mirror cannot be written.
         """
         session = self.session
         return mirror.sync_and_register(
@@ -699,7 +724,10 @@ class Memory:
 
     @checked
     def end_mirror(self, directory: str | Path) -> str:
-        """Stop updating a mirror, even if its folder cannot be reached now. Return the folder; its files stay."""
+        """Stop updating a mirror, even if its folder cannot be reached now. Return the folder; its files stay.
+
+        Raises InputError for a folder that is no mirror of this user's.
+        """
         return str(mirror.unregister(self.store, self.scope, Path(directory), self.session.home))
 
     def mirrors(self) -> list[str]:
@@ -708,7 +736,11 @@ class Memory:
 
     @checked
     def export(self, path: str | Path, *, format: str = "cuetrail", vectors: bool = False) -> int:
-        """Write everything this user owns to a file, also in another system's format; return the number of records."""
+        """Write everything this user owns to a file, also in another system's format; return the number of records.
+
+        With the format cuetrail, `vectors` includes the vectors. The format basic-memory writes a folder. Raises
+        InputError for an unknown format or a path that cannot be written.
+        """
         return export_file(self.store, self.scope, Path(path).expanduser(), format, vectors)
 
     @checked
@@ -719,14 +751,19 @@ class Memory:
         """Take in an export of cuetrail or of another system. What was forgotten here stays forgotten.
 
         A dry run writes nothing and counts what would come in. `on_line` is called with a LineReport for each line of
-        an export of cuetrail: what was read, or why it was refused.
+        an export of cuetrail: what was read, or why it was refused. Records that cannot be imported are errors in the
+        report. Raises InputError for a missing path or an unknown format, and ReadError for a file of another format.
         """
         how = How(dry_run, on_line, progress)
         return import_file(self.session, Path(path).expanduser(), format, how, _time(now))
 
     @checked
     def backup(self, path: str | Path) -> None:
-        """Write one consistent copy of the memory to a tar file, while others go on writing."""
+        """Write one consistent copy of the memory to a tar file, while others go on writing.
+
+        An older file is replaced when the new one is complete. Raises InputError for a folder, and MemoryError_ if the
+        file cannot be written.
+        """
         self.store.backup(Path(path).expanduser())
 
     @checked
@@ -741,7 +778,7 @@ class Memory:
 
     @checked
     def doctor(self, *, repair: bool = False, progress: Progress | None = None) -> list[Finding]:
-        """Check the memory and return what is wrong with it; empty if nothing is."""
+        """Check the memory and return what is wrong with it; empty if nothing is. `repair` mends what it can."""
         found = self.store.doctor(repair, progress)
         if any(one.check == "truth" for one in found):
             # A damaged file cannot be read to its end.
@@ -762,7 +799,8 @@ class Memory:
 def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> Path | None:
     """Replace the memory at `address` by a backup; return where a damaged one was moved to, if there was one.
 
-    A memory that is not damaged is replaced only with `force`; otherwise InputError is raised.
+    A memory that is not damaged is replaced only with `force`. Raises InputError for a healthy memory without it, for
+    the address of a server, and for a file that is no backup.
     """
     return engines.restore_backup(Path(backup), str(address), force)
 
@@ -770,7 +808,8 @@ def restore(backup: str | Path, address: str | Path, *, force: bool = False) -> 
 def copy_memory(source: str | Path, target: str | Path, *, progress: Progress | None = None) -> int:
     """Copy everyone's memories from one address to another, of either engine; return the number of records.
 
-    The target must be empty. Vectors, history, tombstones and settings are copied too.
+    Vectors, history, tombstones and settings are copied too. Raises NotFound if there is no memory at `source`, and
+    InputError if the target is not empty.
     """
     return engines.copy_everything(str(source), str(target), progress)
 

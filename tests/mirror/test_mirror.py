@@ -356,7 +356,7 @@ def test_a_deleted_mirror_is_not_made_again(memory: Memory, brain: Path) -> None
     memory.mirror(brain)
     shutil.rmtree(brain)
     assert memory.ingest_text("two", source="s").notices == (
-        f"the mirror in {brain} was deleted and is no longer kept in step",
+        f"the mirror in {brain} was deleted and is no longer kept up to date",
     )
     assert not brain.exists()
     assert memory.ingest_text("three", source="s").notices == ()
@@ -434,7 +434,7 @@ def test_an_ended_mirror_stays_as_it_is(memory: Memory, brain: Path) -> None:
     assert memory.end_mirror(brain) == str(brain)
     memory.ingest_text("two", source="s")
     assert shown(brain) == {PAGE: ["a"]}
-    with pytest.raises(InputError, match="is not kept in step"):
+    with pytest.raises(InputError, match="is not kept up to date"):
         memory.end_mirror(brain)
 
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from cuetrail import Memory, Scope
 from cuetrail.errors import CuetrailError, InputError, ReadError
+from cuetrail.transfer import export_file
 from cuetrail.transfer.formats import detect_format
 
 NOW = 1_700_000_000_000
@@ -534,6 +535,18 @@ def test_what_goes_out_to_another_system_comes_back(memory: Memory, tmp_path: Pa
         assert report.errors == ()
         for cue, text in (("Turin", "Lives in Turin"), ("tea", "Likes tea"), ("thought", "A thought of its own.")):
             assert text in other.recall(cue).text
+
+
+@pytest.mark.parametrize("format_", export_file.FORMATS)
+def test_the_library_prints_no_export_and_makes_no_file_named_minus(
+    memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, format_: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    memory.add("Greetings from Turin", now=NOW)
+    with pytest.raises(InputError, match="name one"):
+        memory.export("-", format=format_)
+    assert capsys.readouterr().out == ""
+    assert not (tmp_path / "-").exists()
 
 
 def test_a_file_that_names_what_is_not_in_it_counts_the_same_when_it_comes_again(

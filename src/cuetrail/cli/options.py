@@ -45,7 +45,7 @@ def _time(text: str, read: Callable[[str], int]) -> int:
 
 
 def byte_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
-    """Parses 200MB, 1.5G or a number to bytes."""
+    """Parses 200MB, 1.5G or a number to bytes; a MB has 2**20 of them. Raises BadParameter for anything else."""
     if value is None:
         return None
     found = _SIZE.fullmatch(value.strip())
@@ -66,7 +66,7 @@ def seconds(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
 
 
 def properties(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
-    """Parses name=text pairs to a mapping."""
+    """Parses name=text pairs to a mapping. Raises BadParameter for a text without a name and `=`."""
     found = {}
     for pair in value:
         name, equals, text = pair.partition("=")

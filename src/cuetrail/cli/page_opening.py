@@ -11,8 +11,8 @@ MOST_SECONDS = 60.0
 
 
 def open_when_up(url: str, failed: Callable[[str], None]) -> threading.Thread:
-    """Starts a thread that waits for the server at `url`, then opens its page; calls `failed` with a remark if it
-    cannot. The thread never keeps the program running.
+    """Starts a thread that waits for the server at `url` and then opens its page. Calls `failed` with a remark if there
+    is no browser, and does nothing if the server does not come up. The thread never keeps the program running.
     """
 
     def work() -> None:

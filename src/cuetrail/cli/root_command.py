@@ -66,9 +66,9 @@ class RootGroup(OrderedGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Returns the named command; for a question, and for other words for asking, `recall`.
+        """Returns the name, the command and its arguments; for a question, and for other words for asking, `recall`.
 
-        The error for an unknown name suggests a command.
+        Raises UsageError for an unknown name, which says what to use.
         """
         word = args[0]
         if word not in self.commands and (word in ASKING or is_question(word)):

@@ -84,8 +84,8 @@ def _code_in(text: str) -> list[str]:
 
 
 def is_about(text: str, name: str) -> bool:
-    """True if a text is about a name, not only mentions it: the name occurs twice or near the start, or the text is
-    short.
+    """True if a text that contains a name is about it and does not only mention it: the name occurs twice or near the
+    start, or the text is short. The caller has checked that the text contains it, in the same spelling.
     """
     return len(text) <= SHORT or text.find(name) < OPENING or text.count(name) > 1
 

@@ -75,7 +75,8 @@ class Hits(NamedTuple, Generic[M]):
 def is_distinctive(norm: str) -> bool:
     """True if a normalised name or tag is specific enough to be searched in texts.
 
-    Stop words, single letters, numbers, calendar words and generic tags are not.
+    Stop words, single characters, words without a letter or longer than LONGEST, calendar words, generic tags (inbox)
+    and the tags of a file's format or folder (doc, project:masts) are not.
 
     >>> [is_distinctive(word) for word in ("ada", "c++", "s3", "東京")]
     [True, True, True, True]

@@ -24,7 +24,7 @@ class Embedder(Protocol):
     """Turns texts into vectors. Any object with these members can be passed to `Memory`.
 
     One whose vectors depend on the order of words, as those of language models do, also has `contextual = True`: recall
-    then counts the words of a cue for less, beside its meaning.
+    then gives the words of a cue less weight, and its meaning more.
     """
 
     @property

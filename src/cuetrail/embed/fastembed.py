@@ -1,4 +1,4 @@
-"""Models of the fastembed catalogue, which downloads them."""
+"""Runs embedding models of the fastembed catalogue. The library fastembed downloads a model when it is first used."""
 
 from __future__ import annotations
 

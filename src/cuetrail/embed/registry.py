@@ -15,7 +15,7 @@ FORMS = "static, auto, none, onnx:/path/to/folder, fastembed[:model], openai:htt
 
 def open_embedder(spec: str, *, api_key: str | None = None, held: str | None = None) -> Embedder | None:
     """Returns the embedder with this name, such as "static" or "onnx:/path"; its model is not loaded yet. None for
-    "none". Raises EmbedderError for an unknown name.
+    "none". Raises EmbedderError for an unknown name or a missing file.
 
     "auto" is the embedder on this machine whose model is `held`, that of the vectors a memory has, else the strongest.
     """

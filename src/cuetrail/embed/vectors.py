@@ -95,7 +95,12 @@ class Vectors:
         return written
 
     def written(self, batches: Collection[Batch], write: Callable[[], T]) -> T:
-        """Embeds the texts of batches, calls `write` to write them in one transaction, and returns its result."""
+        """Adds vectors to batches, calls `write`, which writes them in one transaction, and returns its result.
+
+        If the memory changed to another model meanwhile, embeds and calls `write` again. If the embedder fails, the
+        batches are written without vectors and `notice` says so. Raises EmbedderMismatch if the memory uses another
+        model.
+        """
         while True:
             for batch in batches:
                 self._add_to(batch)
@@ -198,7 +203,9 @@ class Vectors:
         return space
 
     def own_space(self) -> VectorSpace:
-        """Returns the space that vectors of the caller's own must be of. Raises InputError if there is none."""
+        """Returns the vector space that a caller's own vectors must belong to. Raises InputError if the memory has no
+        vectors.
+        """
         space = self.space()
         if space in (None, NO_VECTORS):
             raise InputError("this memory has no vectors to compare this one with: open it with an embedder")

@@ -67,7 +67,9 @@ def _words_of(node: Node) -> str:
 
 
 def _by_text(context: ExploreContext, text: str, kinds: Sequence[str]) -> list[tuple[Node, float]]:
-    """Returns nodes with this name, tag or keyword, or a similar one, each with the similarity from 0 to 1."""
+    """Returns the nodes of these kinds whose name or alias is similar to the text, each with the similarity from 0 to
+    1. Sources are also compared by tag and keyword, artifacts by their text.
+    """
     limit = CANDIDATES[context.mode]
     read, found = _named_like(context, text, kinds, limit)
     return _named_like(context, text, kinds, MANY)[1] if read >= limit and len(found) < FEW else found
@@ -156,7 +158,8 @@ def match_quality(text: str, other: str, measure: str) -> float:
 
 def name_quality(text: str, name: str, measure: str) -> float:
     """Returns how well a text matches a name: `match_quality` of the whole name, or the similarity to a part of it with
-    as many words. 0 if neither is similar enough; a part by its sound or its spelling.
+    as many words, 0 if neither is similar enough. A part counts if the text is a misspelling of it, or by its sound
+    with the measure "phonetic".
 
     >>> [round(name_quality("Ana", "Anna Berg", measure), 3) for measure in ("levenshtein", "phonetic")]
     [0.75, 1.0]
@@ -188,7 +191,8 @@ def content_words(text: str) -> list[str]:
 
 
 def query_variants(query: str) -> list[str]:
-    """Returns two or three further queries on the same topic, made from templates: conversations, people and ideas.
+    """Returns two or three further queries on the same topic, made from templates: conversations, people (if the query
+    has a name) and ideas. Returns [] for a query without words.
 
     >>> query_variants("What did Ada decide about the job offer?")[0]
     'all conversations about: ada, job, offer'

@@ -39,7 +39,9 @@ def require_node(store: Store, scope: Scope, id_or_name: str) -> str:
 
 
 def nodes_of(store: Store, scope: Scope, ids: Iterable[str], source: str | None) -> list[str]:
-    """Returns the ids of these nodes, given by id or name, and of all nodes of a source file. Raises NotFound."""
+    """Returns the ids of these nodes, given by id or name, and of all nodes of a source file. Raises NotFound for an
+    unknown node, and for a source without nodes.
+    """
     nodes = [] if source is None else store.atoms_of(scope, [source], everywhere=True)[source]
     of_file = [node.id for node in nodes]
     if source is not None and not of_file:

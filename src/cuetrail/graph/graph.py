@@ -84,7 +84,9 @@ class Graph:
         return activate_seeds(self._graph, _ANY, energies, asked, flow, Where(), stop)
 
     def _found(self, question: str, limit: int) -> dict[str, float]:
-        """Returns the ids that a question finds, with the energy of each from its BM25."""
+        """Returns the ids that a question finds in the full-text index, with the initial energy of each, made from its
+        BM25.
+        """
         return {id_: seed_score(bm25, None, 1.0, 0.0) for id_, bm25 in self._graph.search(question, max(limit, 0))}
 
     @checked
@@ -96,8 +98,8 @@ class Graph:
         """Return the nodes that edges lead to from a start, given by ids: up to `max_hops` away or, with mode "ppr",
         where a random walk from the start is most often (personalised PageRank).
 
-        `relationship_filters` are "relationship_types" and "exclude_relationship_types". Raises NotFound for an unknown
-        start.
+        `relationship_filters` are "relationship_types" and "exclude_relationship_types". Raises InputError for other
+        filters, and NotFound for an unknown start.
         """
         strange = next((name for name in relationship_filters or {} if name not in EDGE_FILTERS), None)
         if strange is not None:

@@ -153,7 +153,7 @@ def read_messages(items: Sequence[Any], now: int) -> tuple[list[Message], list[s
 
 
 def _has_speaker(item: Mapping[str, Any]) -> bool:
-    """True if the message only lacks a text."""
+    """True if the message says who speaks, so that it lacks at most a text."""
     return read_turn({**item, "content": "text"}) is not None
 
 
@@ -210,8 +210,9 @@ def _known_ids(
 ) -> dict[int, str]:
     """Returns the ids of the messages that are stored, by number.
 
-    If the messages stand in the conversation one after another, or begin with those that it ends with, that is clear.
-    Otherwise an equal message is the same one, except a short answer among messages that are new.
+    If all of them stand in the conversation one after another, they are those. If they begin with the messages that it
+    ends with, only these are known. Otherwise an equal message is the same one, except a short answer if some of the
+    messages are new. A message with an id or a time is known by that in any case.
     """
     seen: Counter[str] = Counter()
     equal: dict[int, str] = {}
@@ -252,8 +253,8 @@ def _is_run(asked: Sequence[str], held: Sequence[str]) -> bool:
 
 
 def _conversation(session: Session, source: str, common: Mapping[str, Any], now: int) -> Node:
-    """Returns the node of the conversation, with its source in stored form. Raises InputError if an ingested file has
-    that name.
+    """Returns the node of the conversation, with its source in stored form. Raises InputError if the source is empty or
+    an ingested file has that name.
     """
     if not source.strip():
         raise InputError("name the conversation that the messages belong to: give a source, such as talk-42")
@@ -285,7 +286,9 @@ def _nodes(
 def _write(
     session: Session, place: Node, nodes: Sequence[Node], allow_again: bool, progress: Progress | None, now: int
 ) -> Written:
-    """Writes the conversation and its new messages, and the facts that people state in them."""
+    """Writes the conversation and its new messages, and the facts that people state in them; returns what was
+    written.
+    """
     store, scope = session.store, session.scope
     total = Written()
     forgotten = set() if allow_again else forgotten_ids(store, scope, nodes)

@@ -118,20 +118,25 @@ def ingest_path(session: Session, path: Path, options: Options, progress: Progre
     # The first write stores the root's name, so that an interrupted ingest continues under the same name.
     pending = PendingWrite(roots={root.new_name: str(root.base)} if root.new_name else {})
     report, unchanged, apps = IngestReport(), 0, AppFolders()
-    for number, file in enumerate(found.files, 1):
-        source = root.source(file)
-        try:
-            if not options.follow_links and leads_out(file, root.path):
-                raise ReadError(f"{source} is a link that leads out of the folder. With --follow-links it is read.")
-            if not _read_file(pending, file, source, known.get(source), missing, options, apps):
-                unchanged += 1
-        except ReadError as error:
-            errors.append(FileError(source, str(error)))
-        if pending.size >= NODES_PER_WRITE:
-            report += _flush(session, pending, options)
-            pending = PendingWrite()
-        if progress:
-            progress("reading", number, len(found.files))
+    try:
+        for number, file in enumerate(found.files, 1):
+            source = root.source(file)
+            try:
+                if not options.follow_links and leads_out(file, root.path):
+                    raise ReadError(f"{source} is a link that leads out of the folder. With --follow-links it is read.")
+                if not _read_file(pending, file, source, known.get(source), missing, options, apps):
+                    unchanged += 1
+            except ReadError as error:
+                errors.append(FileError(source, str(error)))
+            if pending.size >= NODES_PER_WRITE:
+                report += _flush(session, pending, options)
+                pending = PendingWrite()
+            if progress:
+                progress("reading", number, len(found.files))
+    except KeyboardInterrupt:
+        # What was read is stored, so that the next run continues behind it.
+        _flush(session, pending, options)
+        raise
     pending.removed += missing.remaining()
     pending.absorbed = root.absorbed
     report += _flush(session, pending, options)
@@ -168,7 +173,10 @@ def _read_file(
     pending: PendingWrite, file: Path, source: str, known: SourceFile | None, missing: MissingFiles, options: Options,
     apps: AppFolders,
 ) -> bool:  # fmt: skip
-    """Reads a file into `pending`. Returns False if it has not changed. Raises ReadError."""
+    """Reads a file into `pending`. Returns False if it has not changed.
+
+    Raises ReadError if the file is too large or cannot be read.
+    """
     limit = MAX_BYTES if options.max_bytes is None else options.max_bytes
     if not storable(source):
         raise ReadError(f"{source!r} has a name that is not UTF-8. Rename it.")
@@ -199,7 +207,10 @@ def _read_file(
 
 
 def _add(pending: PendingWrite, data: bytes, file: Path, source: str, options: Options, apps: AppFolders) -> None:
-    """Adds the documents in a file. One that is no memory has none, and is counted. Raises ReadError."""
+    """Adds the documents of a file to the pending write. A file that is no memory is only counted, as `skipped`.
+
+    Raises ReadError if the file cannot be read as its format.
+    """
     try:
         documents = read(data, source, apps.place(file))
     except LeftOut as reason:

@@ -183,7 +183,7 @@ def _fields(node: Node) -> dict[str, Any]:
 
 
 def _fits(node: Node, prefix: Sequence[str]) -> bool:
-    """True if a memory is an item below a prefix: buckets do not tell capitals apart."""
+    """True if a memory is an item below a prefix. Unlike the buckets, which found it, it tells capitals apart."""
     return KEPT in node.props and node.props[KEPT]["namespace"][: len(prefix)] == list(prefix)
 
 

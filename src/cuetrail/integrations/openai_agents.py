@@ -44,7 +44,9 @@ class CuetrailSession:
         self.session_settings = session_settings or SessionSettings()
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """Returns the items in their order, of more than `limit` the last ones."""
+        """Returns the items in their order, at most the last `limit` of them. None: as many as the settings of the
+        session say, else all.
+        """
         most = limit if limit is not None or self.session_settings is None else self.session_settings.limit
         nodes = await asyncio.to_thread(conversation, self.memory, self.session_id)
         items = [node.props[KEPT] for node in nodes if KEPT in node.props]

@@ -48,7 +48,8 @@ class FileChanges:
 
 
 class WorkDir:
-    """The work folder for one update of a mirror, beside it and on its disk. It is created when first used.
+    """The work folder for one update of a mirror, on the mirror's disk: beside the mirror, or inside it if the folder
+    beside it cannot be used. It is created when first used.
 
     A context manager: it removes the work folder at the end.
     """

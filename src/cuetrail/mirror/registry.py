@@ -129,11 +129,14 @@ def sync_and_register(
 
 
 def unregister(store: Store, scope: Scope, directory: Path, memory: Path) -> Path:
-    """Stops updating a mirror and leaves its files. Raises InputError if it is not registered for this user."""
+    """Stops updating a mirror, leaves its files, and returns its resolved folder. `memory` is the memory's directory.
+
+    Raises InputError if the mirror is not registered for this user.
+    """
     folder = directory.expanduser().absolute().resolve()
     known = registered(store, memory).get(folder)
     if known is None or known.state == "deleted" or not known.is_for(scope, ()):
-        raise InputError(f"{folder} is not kept in step: `cuetrail mirror` without a folder names those that are")
+        raise InputError(f"{folder} is not kept up to date: `cuetrail mirror` without a folder names those that are")
     _register(store, memory, folder, None)
     return folder
 
@@ -188,7 +191,7 @@ def _sync_one(
     marker = read_marker(folder)
     if marker is None and known.state == "kept" and _is_deleted(folder, known):
         _register(store, memory, folder, replace(known, state="deleted"))
-        outcome.ended.append(f"the mirror in {folder} was deleted and is no longer kept in step")
+        outcome.ended.append(f"the mirror in {folder} was deleted and is no longer kept up to date")
     elif marker is None and known.state == "kept":
         raise InputError(f"there is no mirror in {folder} any more; it may be away for a while")
     elif marker is not None and (known.state == "kept" or (marker.memory, marker.scope) == _owner(memory, known)):

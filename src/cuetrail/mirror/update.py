@@ -90,7 +90,11 @@ class _NextMirror:
     size: int = 0
 
     def keep_bundle(self, plan: _BundlePlan) -> bool:
-        """Adds a bundle to the new mirror. Returns True if its files on disk are up to date and stay."""
+        """Adds a bundle (the files of one source) to the new mirror.
+
+        If its files on disk are up to date, adds them too and returns True. Else the bundle is empty, returns False,
+        and its pages must be added one by one.
+        """
         known = self.manifest.get(plan.stem, Bundle(""))
         current = known.digest == plan.digest and all(self._is_untouched(*item) for item in known.files.items())
         self.bundles[plan.stem] = known if current else Bundle(plan.digest)

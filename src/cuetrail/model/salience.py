@@ -47,8 +47,9 @@ def accessed(life: Life, now: int) -> Life:
 def restated(life: Life, was: Life) -> Life:
     """Returns the life of a stored node (`was`) that is written again with `life`.
 
-    A default `life` keeps the stored one. One with only salience, confidence or retention sets these and keeps the
-    counts of use; the salience counts only with keep_forever. Any other replaces the stored one.
+    A default `life` keeps the stored one. If the node was used, a `life` with only salience, confidence or retention
+    sets these and keeps the counts of use; the salience counts only with keep_forever, and an archived node becomes
+    active. Any other `life`, and any of a node that was never used, replaces the stored one.
 
     >>> used = Life(0.65, "active", accesses=2, last_access=7)
     >>> restated(Life(), used) == used, restated(Life(accesses=1), used) == Life(accesses=1)

@@ -56,7 +56,7 @@ class Model:
 
     @property
     def is_there(self) -> bool:
-        """True if it comes with cuetrail, or was fetched."""
+        """True if it comes with cuetrail, or all its files are in its folder."""
         return not self.sources or all((self.folder / name).is_file() for name in self.sources[0].sha256)
 
 

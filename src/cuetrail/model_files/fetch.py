@@ -102,7 +102,9 @@ def _advice(model: Model) -> str:
 
 
 def _take(model: Model, origin: Path, work: Path, progress: Progress | None) -> None:
-    """Copies the files that have the checksums of one of the model's sources."""
+    """Copies into `work` the files that have the checksums of one of the model's sources. Raises ModelError if some are
+    missing.
+    """
     with _files_of(origin) as files:
         wanted = {sha: name for source in model.sources for name, sha in source.sha256.items()}
         found: dict[str, str] = {}

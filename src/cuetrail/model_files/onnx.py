@@ -58,7 +58,7 @@ class OnnxFiles:
         raise self.fault(f"{file} in {self.place} has {size:,} bytes, and a model has at most {MOST_BYTES:,}")
 
     def digest(self, start: bytes = b"") -> str:
-        """Returns twelve hex digits over `start`, the model file and the weight files beside it."""
+        """Returns a hash (twelve hex digits) of `start`, the model file and the weight files beside it."""
         total = hashlib.sha256(start)
         if self.in_archive:
             total.update(hashlib.sha256(self.read(self.model)).digest())
@@ -71,7 +71,7 @@ class OnnxFiles:
 
 
 def find_onnx(spec: str | Path, fault: type[ModelError]) -> OnnxFiles:
-    """Returns the model of a folder, or of an archive: the one in it, or that in its folder `FILE#FOLDER`.
+    """Returns the files of the model in a folder or an archive. `ARCHIVE#FOLDER` names one of several in an archive.
 
     Raises `fault`, which names the file that is missing, or the models to choose from.
     """
@@ -126,7 +126,8 @@ def _in_archive(place: Path, inner: str, fault: type[ModelError]) -> OnnxFiles:
 
 
 def load_onnx(files: OnnxFiles, max_tokens: int, fault: type[ModelError]) -> tuple[Any, Any]:
-    """Returns the session and the tokenizer of a model; it cuts texts at `max_tokens`, or earlier if the model must.
+    """Returns the session and the tokenizer of a model. The tokenizer cuts texts at `max_tokens`, or earlier if the
+    model reads less.
 
     Each run uses one thread: texts run side by side instead. Raises `fault` if a library is missing, or the model
     cannot be loaded.

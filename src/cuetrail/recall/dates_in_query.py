@@ -71,7 +71,7 @@ def read_dates(cue: str, now: int) -> tuple[list[Span], str]:
     """Returns the spans of time that a cue names, in order, and the cue with these dates blanked out.
 
     With more than MOST_SPANS dates, returns no spans and the whole cue. A date without a year is the latest one up to
-    now.
+    now. Only the first LONGEST_DATED characters are read.
     """
     try:
         today = datetime.fromtimestamp(now / 1000, UTC).date()
@@ -108,8 +108,8 @@ _BOUND = re.compile(r"\b(since|after|before|until)\s+$", re.IGNORECASE)
 
 
 def _shifted(span: Span, offset: re.Match[str]) -> Span:
-    """Returns the span, one unit long, that lies an offset such as "two weeks before" away: its middle is so far before
-    the start, or after the end, of the given span.
+    """Returns the span, one unit long, at an offset such as "two weeks before" from the given span: its middle day is
+    that far before the first day, or after the last day, of the given span.
 
     Without a number, as in "the week before" or "the week after", it adjoins the given span.
     """

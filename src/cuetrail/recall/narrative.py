@@ -140,7 +140,9 @@ class VersionedCache(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, key: CacheKey, version: Hashable, now: int) -> T | None:
-        """Returns the entry of this version, None if there is none or it has expired."""
+        """Returns the entry of this version, None if there is none or it has expired. Counts a hit or a miss, and
+        removes an entry of another version.
+        """
         with self._lock:
             found = self._entries.get(key)
             if found is not None and found[0] == version and now in found[1]:
@@ -250,7 +252,7 @@ def _unchanged_until(session: Session, narrative: Narrative, now: int) -> int:
 
 
 def most_used_names(session: Session, limit: int) -> list[str]:
-    """Returns the names of the nodes whose facts were used most, at most `limit`."""
+    """Returns the names of up to `limit` entities, ordered by how often their most used fact was used."""
     used = session.store.page(session.scope, PageRequest(limit, order="fact use"))
     return [one.node.name for one in used if one.node.name]
 
@@ -431,7 +433,8 @@ def follow_facts(
 def _visible_facts(
     context: RecallContext, level: Sequence[str], nodes: dict[str, Node], each: int, direction: Direction
 ) -> dict[str, list[Fact]]:
-    """Returns for each entity its `each` most certain facts whose ends are visible nodes; adds those nodes to `nodes`.
+    """Returns for each entity its `each` most certain facts that hold at `context.now`, have visible nodes at their
+    ends, and that the user believes (see `one_each`). Adds all nodes that it read to `nodes`, hidden ones too.
 
     If some facts are hidden, more are read, so that hidden facts do not use up the limit.
     """

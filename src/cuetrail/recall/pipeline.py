@@ -68,7 +68,9 @@ def recall(
 
 
 def _reranking(session: Session, cue: Cue) -> Reranking | None:
-    """Returns the session's reranker for this cue; None without one, and for a cue of word beginnings or typos."""
+    """Returns the session's reranker for this cue; None without one, and for a cue with a prefix, with fuzzy words or
+    without words.
+    """
     question = question_text(cue)
     if session.reranker is None or cue.query.prefix or cue.query.fuzzy or not question:
         return None

@@ -142,7 +142,7 @@ EXPLORE = explore()
 
 def recipe_of(given: Recipe | str) -> Recipe:
     """Returns the recipe of a name; a recipe as it is. Case makes no difference, nor do hyphens and underscores. Raises
-    InputError.
+    InputError for an unknown name.
 
     >>> recipe_of("TAG_WALK") is recipe_of("tag-walk") is TAG_WALK
     True

@@ -18,7 +18,7 @@ _STEM = 5
 
 def excerpt(question: str, text: str, words: int = EXCERPT_WORDS) -> str:
     """Returns the sentences that share most words with the question, at most `words` words, in the order of the text. A
-    short first line, its title, is kept.
+    short first line, its title, is kept. A text without more words is returned as it is.
 
     >>> text = "Mast\\nIt is ten metres high. It was painted in May. Lightning struck it once."
     >>> excerpt("Was the mast ever struck by lightning?", text, 5)

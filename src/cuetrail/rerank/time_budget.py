@@ -1,4 +1,4 @@
-"""The reranker of one recall: bound to its question, within a time budget, and never a reason for it to fail."""
+"""The reranker of one recall, bound to its question and a time budget. If it fails, the recall goes on without it."""
 
 from __future__ import annotations
 

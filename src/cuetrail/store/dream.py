@@ -450,8 +450,8 @@ class DreamPass:
         return sorted(self.engine.names(self._rows(self.engine.queries.names)), key=itemgetter(0, 2))
 
     def tags(self) -> list[str]:
-        """Returns the names of tags that people, files or rules gave; not temporal tags nor those that dreams
-        spread.
+        """Returns, sorted, the names of the tags that people, files or rules gave to nodes of the partition; without
+        temporal tags, tags that dreams spread, and the tags of quarantined nodes.
         """
         return sorted(name for (name,) in self._rows(self.engine.queries.given_tags))
 
@@ -519,7 +519,7 @@ class DreamPass:
         return list(map(_as_row, self._of_keys(self.engine.queries.by_second, seconds, book=int(book), limit=most)))
 
     def within(self, book: Book, runs: Collection[tuple[int, int]]) -> list[Entry]:
-        """Returns the rows of a ledger book (table) whose first number lies in one of these ranges."""
+        """Returns the rows of a ledger book (table) whose first number lies in one of these ranges, ends included."""
         return list(map(_as_row, self._of_keys(self.engine.queries.first_between, runs, book=int(book))))
 
     def between(self, book: Book, low: int, high: int) -> list[Entry]:

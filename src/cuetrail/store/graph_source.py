@@ -56,7 +56,9 @@ class GraphSource(Protocol):
         ...
 
     def nodes(self, ids: Sequence[str], /) -> Mapping[str, Node]:
-        """Returns the nodes with these ids, by id: their names, texts and times, which results show."""
+        """Returns the nodes with these ids, by id: their names, texts and times, which results show. Unless it is
+        replaced, nodes that `edges` knows, with an id alone.
+        """
         return {id_: Node(id_) for id_ in self.edges(ids)}
 
     def search(self, words: str, limit: int, /) -> Sequence[tuple[str, float]]:  # noqa: ARG002  # of those who replace it

@@ -80,7 +80,7 @@ class PageRequest:
     - "time": newest first, those that come after the position `after` and pass all filters. With `provenance`, only
       nodes of that provenance.
     - "salience": those in the state core, the most salient first, then newer, then by id.
-    - "fact use": the entities whose facts were used most often, most used first.
+    - "fact use": the entities by how often their most used fact was used, highest first; those without uses are absent.
     """
 
     limit: int
@@ -243,9 +243,10 @@ class Reads(Protocol):
         """
 
     def atoms_of(self, scope: Scope, /, sources: Sequence[str], everywhere: bool = False) -> dict[str, list[Node]]:
-        """Returns the nodes of each file, in sequence; a file's chats (`file#id`) count as the file.
+        """Returns for each file its nodes in the partition that the scope writes to, in sequence; a file's chats
+        (`file#id`) count as the file.
 
-        With `everywhere`, the nodes of all the user's partitions, by id, under the ids they have in this scope.
+        With `everywhere`, its nodes in all the user's partitions, sorted by id, under the ids they have in this scope.
         """
 
     def simhash_bands(self, scope: Scope, /, wanted: Collection[Band], limit: int) -> dict[Band, list[tuple[str, int]]]:

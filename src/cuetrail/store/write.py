@@ -73,7 +73,8 @@ class Batch:
 
     `successors` come last: statements about the first node of a pair move to the second, and the first is removed.
     Edges made by rules do not move, and nothing moves to a node that a tombstone keeps out. For `fact_successors` only
-    the facts move, and both nodes stay.
+    the facts move, and both nodes stay. `remove_sources` removes the records of those files that have no node left; it
+    removes no nodes.
 
     Nodes in `overwritten` replace the stored ones as they are: what these said is not kept as history, nor their usage,
     and those that tombstones keep out are removed. `remove_facts` and `remove_versions` leave nothing behind.

@@ -10,7 +10,7 @@ ELEMENT_ID = "elementId()"
 
 
 def quoted(name: str) -> str:
-    """Returns a name for a query.
+    """Returns a name in backticks, as it may stand in a query.
 
     >>> quoted("my `label`")
     '`my ``label```'

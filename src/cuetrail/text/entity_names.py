@@ -247,7 +247,9 @@ class _Evidence:
         return self.inside(" ".join(words)) > (word_kind(words[0]) == "other")
 
     def _is_within(self, words: Sequence[str]) -> bool:
-        """True if the document has the words within a sentence, and the first is no verb: it belongs to them."""
+        """True if the document has these words, capitalised, within a sentence, and the first is no verb: then the
+        first word is part of the name.
+        """
         return words[0].casefold() not in VERBS and self.inside(" ".join(words)) > 0
 
     def _is_modifier(self, name: str) -> bool:

@@ -273,10 +273,13 @@ def _names(spans: list[_Span], casing: _Casing) -> tuple[str, ...]:
 
 
 def _judge(span: _Span, casing: _Casing) -> list[str]:
-    """Returns the names in a span: the whole span, the span without an ordinary first word, or none."""
+    """Returns the names in a span: the whole span, the span without an ordinary first word, or none.
+
+    Of a span longer than a name can be, only the words with the shape of a name count.
+    """
     words = span.words
     if len(words) > _MAX_WORDS:
-        # In a title every word is capitalised, so only words with the shape of a name count.
+        # So long a span is a title, in which every word is capitalised.
         return [_bare(word) for word in words if _is_strong(word)]
     first = _bare(words[0])
     known = span.start is _Start.INSIDE or first in casing.names or _is_strong(first)

@@ -56,7 +56,9 @@ def plain_text(text: str) -> str:
 
 
 def _shown(link: re.Match[str]) -> str:
-    """Returns the words that a reader sees of a wikilink: "A|B" is either order's text, "A#B" the part of a note."""
+    """Returns the words that a reader sees of a wikilink: "text" for both [[note|text]] and [[text|note.name]], and
+    "note › part" for [[note#part]].
+    """
     first, bar, last = link[1].partition("|")
     # Most write [[note|text]]; dendron writes [[text|note.name]].
     return (first if "." in last and " " not in last else last) if bar else first.replace("#", " › ")

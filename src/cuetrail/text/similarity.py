@@ -24,8 +24,8 @@ def levenshtein(a: str, b: str) -> float:
 
 
 def is_misspelling(a: str, b: str) -> bool:
-    """True if both have as many words and each word is the other's but for a letter, or two in a word of 7 letters or
-    more; none in one of fewer than 4. The longer word counts.
+    """True if both have the same number of words, and each word differs from its counterpart by at most one letter: by
+    at most two if the longer one has 7 letters or more, by none if it has fewer than 4.
 
     >>> [is_misspelling(a, b) for a, b in (("ana", "anna"), ("steven ash", "stephen ash"), ("ann", "jon"))]
     [True, True, False]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -22,11 +21,15 @@ FORMATS = ("cuetrail", *detect_format.FORMATS)
 
 
 def export_file(store: Store, scope: Scope, path: Path, format: str, vectors: bool) -> int:
-    """Writes the records that the user owns; returns how many. A path of `-` is standard output.
+    """Writes the records that the user owns, in the format cuetrail with their vectors if wanted; returns how many, or
+    what another format counts. basic-memory writes a folder, the others a file, which appears when it is complete.
 
-    The file appears only when it is complete. Raises InputError for an unknown format or a path that is a folder,
+    Raises InputError for an unknown format or a path that does not suit it, OSError for a path that cannot be written,
     and MemoryError_ if the disk is full or fails.
     """
+    if str(path) == "-":
+        # A server that speaks on standard output, such as that of MCP, would print the export between its messages.
+        raise InputError("an export is a file or folder: name one (`cuetrail export -` writes to standard output)")
     try:
         return _export(store, scope, path, format, vectors)
     except OSError as error:
@@ -41,8 +44,6 @@ def _export(store: Store, scope: Scope, path: Path, format: str, vectors: bool) 
         return detect_format.dump((record for _, record in store.scan(scope)), path, format)
     if format != "cuetrail":
         raise InputError(f"unknown format {format!r}: use one of {', '.join(FORMATS)}")
-    if str(path) == "-":
-        return _write_lines(sys.stdout.write, store, scope, vectors)
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file to write")
     with replacing(path) as file:

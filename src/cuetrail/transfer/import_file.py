@@ -182,7 +182,9 @@ def format_of(path: Path, format: str | None) -> str:
 
 
 def _recognise(path: Path, format: str | None, given: Path) -> str:
-    """Returns the format of what lies at `path`; messages name `given`, of which it may be a copy."""
+    """Returns the format of a file or folder, as `recognise` does. Errors name `given`: the archive that `path` was
+    unpacked from, or `path` itself. Raises InputError and ReadError.
+    """
     try:
         return recognise(path, format)
     except (InputError, ReadError) as error:
@@ -190,7 +192,7 @@ def _recognise(path: Path, format: str | None, given: Path) -> str:
 
 
 def _import(target: Target, path: Path, format: str | None, given: Path) -> ImportReport:
-    """Imports what lies at `path`; messages name `given`, of which it may be a copy."""
+    """Imports a file or folder. Errors name `given`: the archive that `path` was unpacked from, or `path` itself."""
     recognised = _recognise(path, format, given)
     return replace(_read(target, path, recognised, given), format=recognised)
 

@@ -224,7 +224,7 @@ def add_to_batch(batch: Batch, record: Record) -> None:
 
 
 def type_name(record: Record) -> str:
-    """Returns the `type` of the lines of such records."""
+    """Returns the `type` that the line of a record has."""
     return _NAMES[type(record)]
 
 

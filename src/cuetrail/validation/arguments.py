@@ -291,7 +291,7 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
     """Decorator: returns the verb with a check of each argument by RULES. None passes if it is the default.
 
     Times, budgets and recipes are first turned into what the verb takes (`convert_arguments`). The verb then raises
-    InputError for a wrong argument, and for a path that the system cannot open.
+    InputError for a wrong argument, and for a path that the system cannot open; TypeError for an unknown keyword.
     """
     signature = inspect.signature(verb).parameters.values()
     parameters = [p for p in signature if p.name != "self" and p.kind is not p.VAR_KEYWORD]
@@ -428,7 +428,9 @@ def make_where(given: Filters) -> Where:
 
 
 def _properties(given: Mapping[Any, Any]) -> tuple[tuple[str, str], ...]:
-    """Returns the names of properties, each with its value as JSON. Raises InputError."""
+    """Returns the names of properties, each with its value as JSON. Raises InputError for a value that is neither a
+    text, a number, a truth value nor None.
+    """
     check_length("props", list(given))
     for name, value in given.items():
         fits = isinstance(name, str) and (value is None or isinstance(value, str | bool) or is_number(value))

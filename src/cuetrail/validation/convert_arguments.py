@@ -79,13 +79,16 @@ def _said_time(text: str, now: int, last: bool) -> int | None:
 
 
 def ms_of(value: When | None) -> int | None:
-    """Returns a time that a caller passed as UTC milliseconds, None for None. Raises InputError."""
+    """Returns a time that a caller passed as UTC milliseconds, None for None. Raises InputError for a text that is no
+    time.
+    """
     found: int | None = time_of(value)
     return found
 
 
 def budget_of(value: object) -> Any:
-    """Returns a Budget for a number of tokens or a mapping; anything else as it is. Raises InputError.
+    """Returns a Budget for a number of tokens or a mapping; anything else as it is. Raises InputError for a mapping
+    that has not exactly one of "tokens" and "chars".
 
     >>> budget_of(500), budget_of({"chars": 2000})
     (Budget(tokens=500), Budget(chars=2000))
@@ -102,7 +105,7 @@ def budget_of(value: object) -> Any:
 
 
 def as_budget(value: BudgetLike) -> Budget:
-    """Returns the Budget that a caller passed. Raises InputError."""
+    """Returns the Budget that a caller passed in any of its forms. Raises InputError as `budget_of` does."""
     found: Budget = budget_of(value)
     return found
 

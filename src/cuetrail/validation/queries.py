@@ -77,7 +77,9 @@ def _query(given: Any) -> Query:
 
 
 def make_matches(given: Iterable[Any]) -> tuple[str, ...]:
-    """Returns the texts to match names with, each once and without empty ones. Raises InputError."""
+    """Returns the texts to match names with, trimmed, each once and without empty ones. Raises InputError if one is not
+    a text, or if there are more than MOST_MATCHES.
+    """
     found: dict[str, None] = {}
     for one in islice(given, _MOST_READ):
         if len(found) > MOST_MATCHES + 1:
@@ -92,7 +94,8 @@ def make_matches(given: Iterable[Any]) -> tuple[str, ...]:
 
 
 def make_weights(given: Mapping[str, Any] | None) -> Weights:
-    """Returns the weights of meaning, time and salience; they add up to 1. Raises InputError.
+    """Returns the weights of meaning, time and salience, scaled to add up to 1; one that is not given has its default.
+    Raises InputError for unknown or negative ones, and if all are 0.
 
     >>> make_weights(None), make_weights({"semantic": 2, "time": 2, "salience": 0})
     ((0.3, 0.3, 0.4), (0.5, 0.5, 0.0))
@@ -171,12 +174,16 @@ def make_narrative_settings(
 def make_traversal_filter(
     direction: Direction, filters: Mapping[str, Any] | None, where: Where, now: int | None
 ) -> TraversalFilter:
-    """Returns which edges a traversal follows and which nodes it may reach. Raises InputError."""
+    """Returns which edges a traversal follows and which nodes it may reach. Raises InputError for an unknown direction,
+    and as `make_ties` does.
+    """
     return TraversalFilter(chosen("direction", direction, get_args(Direction)), make_ties(filters, now), where)
 
 
 def make_page(where: Where, provenance: Provenance | None, limit: int, after: str | None) -> PageRequest:
-    """Returns the request for the page of a timeline that follows the position `after`. Raises InputError."""
+    """Returns the request for the page of a timeline that follows the position `after`. Raises InputError if `limit` is
+    below 1, or `after` is no position.
+    """
     if limit < 1:
         raise InputError("limit must be at least 1: nothing could be listed otherwise")
     parts = None if after is None else _POSITION.fullmatch(after)
@@ -186,7 +193,9 @@ def make_page(where: Where, provenance: Provenance | None, limit: int, after: st
 
 
 def make_starts(given: str | Iterable[Any]) -> list[str]:
-    """Returns the ids or names where a traversal starts. Raises InputError if there is none, or too many."""
+    """Returns the ids or names where a traversal starts. Raises InputError if there are none or too many, or if one is
+    no text.
+    """
     starts = [given] if isinstance(given, str) else list(islice(given, MOST_ITEMS["start"] + 1))
     check_length("start", starts)
     if not starts:
@@ -198,7 +207,9 @@ def make_starts(given: str | Iterable[Any]) -> list[str]:
 
 
 def make_extent(mode: str, max_hops: int, limit: int, depth: int, damping: float, top_k: int) -> Hops | PageRank:
-    """Returns how far a traversal goes: by hops, or by a random walk if the mode is "ppr". Raises InputError."""
+    """Returns how far a traversal goes: by hops, or by a random walk if the mode is "ppr". Raises InputError for an
+    unknown mode and for numbers out of range.
+    """
     for name, most in (("limit", limit), ("top_k", top_k)):
         if most < 1:
             raise InputError(f"{name} must be at least 1: nothing could be found otherwise")
@@ -212,7 +223,9 @@ def make_extent(mode: str, max_hops: int, limit: int, depth: int, damping: float
 
 
 def make_seeds(given: Iterable[Any]) -> dict[str, float]:
-    """Returns the energy of each seed by id; a seed that is given twice has the larger. Raises InputError."""
+    """Returns the energy of each seed by id, 1 if none is given; a seed that is given twice has the larger. Raises
+    InputError for too many seeds, and for an energy that is not above 0 and at most 1.
+    """
     seeds: dict[str, float] = {}
     given = list(islice(given, MOST_ITEMS["seeds"] + 1))
     check_length("seeds", given)
@@ -231,7 +244,7 @@ def _pair(seed: Any) -> tuple[str, Any]:
 
 
 def make_query_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Returns tags in their stored form, each once. Raises InputError."""
+    """Returns tags in their stored form, each once. Raises InputError for what is no list of texts."""
     return tuple(tag.name for tag in make_tags(words("tags", tags)))
 
 

@@ -132,7 +132,7 @@ def _known_by(props: dict[str, Any], kind: str, name: str | None, text: str) -> 
 def _life(retention: Any, confidence: Any) -> Life:
     """Returns the life (salience, confidence, retention) of a new node: the shared default unless arguments differ.
 
-    Raises InputError.
+    Raises InputError for an unknown retention, and a confidence that is not from 0 to 1.
     """
     if retention in (None, "decay") and confidence in (None, 1.0) and not isinstance(confidence, bool):
         return NEW_LIFE
@@ -144,8 +144,8 @@ def _life(retention: Any, confidence: Any) -> Life:
 
 
 def make_vector(given: Any, dim: int) -> tuple[float, ...]:
-    """Returns the numbers of a vector that a caller gives. Raises InputError if the space of the memory has another
-    number of dimensions, and for a vector without direction.
+    """Returns the numbers of a vector that a caller gives, divided by the largest. Raises InputError if it has not
+    `dim` numbers, or only zeros.
     """
     numbers = tuple(islice(given, dim + 1)) if is_list(given) else ()
     if len(numbers) != dim or not all(map(is_number, numbers)):
@@ -198,7 +198,9 @@ def _ends(node: Node) -> list[int]:
 
 
 def make_edge(src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:
-    """Returns an edge between two ids from the arguments of `Memory.link`. Raises InputError."""
+    """Returns an edge between two ids from the arguments of `Memory.link`. Raises InputError for numbers out of range,
+    an empty kind, and an end that is not after the beginning.
+    """
     weight, kind = given["weight"], clean(given["kind"]).strip()
     if weight is not None and not WEIGHTS[0] <= weight <= WEIGHTS[1]:
         raise InputError(f"weight must be from {WEIGHTS[0]} to {WEIGHTS[1]}, not {weight}")
@@ -233,9 +235,10 @@ def make_edge(src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:
 def make_fact(
     subject: str, predicate: str, object_id: str | None, value: str, given: Mapping[str, Any], now: int
 ) -> Fact:
-    """Returns a fact about the node `subject` from the arguments of `Memory.fact`. Raises InputError.
+    """Returns a fact about the node `subject` from the arguments of `Memory.fact`.
 
-    `value` is the object as text; it is stored if the object is no entity.
+    `value` is the object as text; it is stored if the object is no node (`object_id` is None). Raises InputError for an
+    empty predicate or source, and for an end that is not after the beginning.
     """
     check_share("confidence", given["confidence"])
     predicate, source = norm_tag(predicate), clean(given["source"]).strip()
@@ -316,7 +319,7 @@ def _wrong_item(item: object) -> InputError:
 
 
 def _text(field: str, value: object) -> str:
-    """Returns the text without broken characters, empty for None. Raises InputError."""
+    """Returns the text without broken characters, empty for None. Raises InputError for what is no text."""
     if isinstance(value, str):
         return clean(value)
     if value is None:
@@ -325,7 +328,9 @@ def _text(field: str, value: object) -> str:
 
 
 def _optional(field: str, value: object) -> str | None:
-    """Returns the text without broken characters and outer white space, None if it is empty. Raises InputError."""
+    """Returns the text without broken characters and outer white space, None if it is empty. Raises InputError for what
+    is no text.
+    """
     if value is None:
         return None
     if isinstance(value, str):

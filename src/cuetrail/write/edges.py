@@ -18,7 +18,9 @@ EDGES_PER_WRITE = 8_000
 
 
 def link(session: Session, src: str, dst: str, given: Mapping[str, Any], now: int) -> Edge:
-    """Writes an edge between two nodes, given by id or name, and returns it as stored. Raises NotFound."""
+    """Writes an edge between two nodes, given by id or name, and returns it as stored. Raises NotFound for an unknown
+    node, and InputError as `make_edge` does.
+    """
     store, scope = session.store, session.scope
     edge = make_edge(require_node(store, scope, src), require_node(store, scope, dst), given, now)
     write(session, Batch(nodes=adopt(session, (edge.src, edge.dst), now), edges=[edge], refuse_forgotten=True), now)

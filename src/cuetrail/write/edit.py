@@ -22,7 +22,9 @@ _FIXED_KINDS = frozenset({"source", *STORYLINE_KINDS})
 
 
 def edit(session: Session, id_or_name: str, given: Mapping[str, Any], allow_again: bool, now: int) -> Node:
-    """Changes the given fields of a node and returns it; a field that is None stays. Raises NotFound and Forgotten."""
+    """Changes the given fields of a node, and returns it as stored; a field that is None stays. Raises InputError for
+    invalid fields, NotFound for a node that is missing or another user's, and Forgotten if it says what was forgotten.
+    """
     id_ = require_node(session.store, session.scope, id_or_name)
     homes = own_nodes(session.store, session.scope, [id_])
     if not homes:
@@ -37,7 +39,9 @@ def edit(session: Session, id_or_name: str, given: Mapping[str, Any], allow_agai
 
 
 def _edited(node: Node, given: dict[str, Any], now: int) -> Node:
-    """Returns the node with the given fields, each made valid as `add` does. Raises InputError."""
+    """Returns the node with the given fields, each made valid as `add` does. Raises InputError for invalid fields, and
+    for a kind that cannot be changed.
+    """
     as_is = {
         "id": node.id,
         "kind": node.kind,

@@ -121,8 +121,8 @@ def _remainder(session: Session, fact: Fact) -> Fact:
 
 
 def declare_predicate(session: Session, predicate: str, single: bool, now: int) -> str:
-    """Declares that a predicate has one value at a time, or many; returns its normal form. Raises InputError, and
-    Forgotten if the predicate is a forgotten text.
+    """Declares that a predicate has one value at a time, or many; returns its normal form. Raises InputError if that is
+    empty, and Forgotten if the predicate is a forgotten text.
     """
     norm = norm_tag(predicate)
     if not norm:

@@ -12,7 +12,9 @@ from cuetrail.write.pipeline import adopt, write
 
 
 def note(session: Session, target: str, text: str, expires: When | None, now: int) -> Note:
-    """Writes a note on a node, given by id or name, or on an edge, given by id, and returns it. Raises NotFound."""
+    """Writes a note on a node, given by id or name, or on an edge, given by id, and returns it. Raises NotFound if
+    there is neither, and InputError for an empty text or a wrong time.
+    """
     store, scope = session.store, session.scope
     if find_node(store, scope, target) is None and edges_by_id(store, scope, [target]):
         made = make_note(target, text, expires, now, "edge")

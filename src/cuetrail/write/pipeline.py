@@ -101,7 +101,9 @@ def follow_up(session: Session, notices: tuple[str, ...], progress: Progress | N
 
 
 def add(session: Session, given: Mapping[str, Any], allow_again: bool, now: int) -> Node:
-    """Writes one node, made from the arguments of `Memory.add`, and returns it as stored. Raises Forgotten."""
+    """Writes one node, made from the arguments of `Memory.add`, and returns it as stored. Raises InputError for invalid
+    arguments, and Forgotten if it was forgotten before, unless `allow_again`.
+    """
     node = make_node(given, now)
     batch = Batch(nodes=[node], allow_again=allow_again, refuse_forgotten=True)
     _use_vectors(session, batch, [(node, given["vector"])])

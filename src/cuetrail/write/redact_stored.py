@@ -46,7 +46,9 @@ class Quotes:
 
 
 def find_holders(session: Session, nodes: Iterable[Node], besides: Collection[str]) -> dict[str, list[Node]]:
-    """Returns, by paragraph of these nodes in bare words, the other nodes with a text that may contain it."""
+    """Returns, by paragraph of these nodes in bare words, the nodes with a text that may contain it, without those
+    whose ids are in `besides`.
+    """
     store, scope = session.store, session.scope
     found: dict[str, list[Node]] = {}
     for words in dict.fromkeys(one for node in nodes for one in node_paragraphs(node)):

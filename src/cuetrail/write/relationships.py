@@ -71,15 +71,16 @@ def ordered(src: Node, dst: Node) -> tuple[Node, Node, str]:
             return one, other, KINDS[roles]
     strange = src if src.kind not in SEMANTIC_KINDS else dst
     raise InputError(
-        f"{strange.id!r} is of the kind {strange.kind}: only a {', '.join(SEMANTIC_KINDS)} has relationships; "
-        "`link` joins any two nodes"
+        f"{strange.id!r} is of the kind {strange.kind}: only nodes of the kinds {', '.join(SEMANTIC_KINDS)} have "
+        "relationships; `link` joins any two nodes"
     )
 
 
 def related(
     store: Store, scope: Scope, src: Node, dst: Node, stated: Edge, given: Mapping[str, Any], now: int
 ) -> tuple[Edge, list[Edge]]:
-    """Returns the relationship of two nodes as it is from now on, and the edges to write for that. Raises InputError.
+    """Returns the relationship of two nodes as it is from now on, and the edges to write for that. Raises InputError if
+    both are the same node, or their kinds have no relationships.
 
     `stated` is the new statement as an edge, `given` the arguments it was made from; one that is None keeps the value
     of the relationship that holds. If the statement contradicts that relationship, the old one is closed and a new one

@@ -104,7 +104,9 @@ def facts_outliving_forgotten(store: Store, scope: Scope, leaving: Sequence[Node
 
 
 def _made_for_facts(nodes: Iterable[Node]) -> dict[str, Node]:
-    """Returns, by id, those of the nodes that a rule made, with properties that mark them as made for a fact."""
+    """Returns, by id, copies of those nodes that a rule made (they have the property `found`). A copy has only the
+    properties that mark a node as made for a fact.
+    """
     return {node.id: replace(node, props=MADE_FOR_A_FACT) for node in nodes if "found" in node.props}
 
 

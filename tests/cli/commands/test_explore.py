@@ -58,6 +58,7 @@ def test_a_start_that_is_not_there_is_told(people: Run) -> None:
     ("options", "said"),
     [
         (("--rank", "--hops", "2"), "--hops counts links: leave out --rank, or say --depth"),
+        (("--rank", "--limit", "2"), "--limit is of hops: leave out --rank, or say --top"),
         (("--depth", "5"), "--depth is of a random walk: say --rank with it"),
         (("--hops", "2", "--top", "3"), "--top is of a random walk: say --rank with it"),
     ],

@@ -45,6 +45,14 @@ def test_it_reports_in_json(ask: Any, filled: None, brain: Path) -> None:
     assert (again["written"], again["unchanged"]) == (0, report["files"])
 
 
+def test_a_mirror_to_standard_output_is_refused_and_makes_no_folder(
+    run: Run, filled: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "name one instead of -" in run("mirror", "-", code=2).stderr
+    assert not (tmp_path / "-").exists()
+
+
 def test_a_dry_run_only_tells(run: Run, filled: None, brain: Path) -> None:
     assert "would write" in run("mirror", brain, "--dry-run").stdout
     assert not brain.exists()
@@ -75,7 +83,7 @@ def test_what_is_ingested_is_in_the_mirror_and_a_deleted_mirror_is_a_remark(
     run("ingest", vault)
     assert any(path.startswith("@general/#news/new_md_") for path in shown(brain))
     shutil.rmtree(brain)
-    assert f"the mirror in {brain} was deleted and is no longer kept in step" in run("ingest", vault).stderr
+    assert f"the mirror in {brain} was deleted and is no longer kept up to date" in run("ingest", vault).stderr
     assert not brain.exists()
 
 

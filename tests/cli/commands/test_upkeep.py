@@ -65,6 +65,15 @@ def test_exports_that_cannot_be_are_wrong_use(run: Run, wrong: list[str]) -> Non
     run("export", *wrong, code=2)
 
 
+def test_a_backup_to_standard_output_is_refused_and_makes_no_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("add", "one")
+    monkeypatch.chdir(tmp_path)
+    assert "memory.tar" in run("backup", "-", code=2).stderr
+    assert not (tmp_path / "-").exists()
+
+
 def test_an_export_comes_back_through_a_pipe_and_from_gzip(run: Run, ask: Ask, tmp_path: Path, vault: Path) -> None:
     run("ingest", vault)
     whole = run("export", "-").stdout_bytes

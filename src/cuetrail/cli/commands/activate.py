@@ -79,7 +79,7 @@ def activate(
 
 
 def _cypher(run: Run, memory: Memory, found: list[Activation]) -> str:
-    """Returns the statement that draws the paths; says so if this memory is not in a Neo4j database."""
+    """Returns the Cypher statement that draws the paths. Prints a notice if this memory is not in a Neo4j database."""
     from cuetrail.recall.render.graph import to_cypher
 
     if not on_server(memory.address):
@@ -90,7 +90,9 @@ def _cypher(run: Run, memory: Memory, found: list[Activation]) -> str:
 
 
 def parse_seed(given: str) -> tuple[str, float]:
-    """Parses ID[=SCORE] to an id and its energy; `=` may be part of an id."""
+    """Parses ID[=SCORE] to an id and its energy, 1 without a score. What follows `=` is part of the id if it is no
+    number.
+    """
     name, sign, score = given.rpartition("=")
     try:
         return (name, float(score)) if sign else (given, 1.0)
@@ -101,7 +103,9 @@ def parse_seed(given: str) -> tuple[str, float]:
 def print_activations(
     run: Run, found: list[Activation], nodes: dict[str, Node], *, explain: bool, form: str, cypher: str
 ) -> None:
-    """Prints activations in a form of `--as`, or as trees; `cypher` is the statement that draws them."""
+    """Prints activations in the form of `--as`, or as trees with `explain`; `cypher` is the statement that draws
+    them.
+    """
     from cuetrail.recall.render.graph import to_context, to_graph
     from cuetrail.recall.spread.activation import merge
 

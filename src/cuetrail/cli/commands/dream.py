@@ -80,7 +80,9 @@ def _dream_repeatedly(run: Run, memory: Memory, options: dict[str, Any], seconds
 
 @contextlib.contextmanager
 def _until_terminated() -> Iterator[_Termination]:
-    """Yields what SIGTERM sets. SIGTERM also ends the `with` block, so that an open transaction is rolled back."""
+    """Yields the record of whether SIGTERM was received. SIGTERM also ends the `with` block, so that an open
+    transaction is rolled back.
+    """
     stop = _Termination()
 
     def terminate(*_: object) -> None:

@@ -161,18 +161,18 @@ def brief(run: Run, /, tokens: int, no_touch: bool) -> None:
 
 
 def with_traversal(command: F) -> F:
-    """The options that say how far, and in which way, edges are followed."""
+    """Adds the options that say how far, and in which way, edges are followed."""
     options = (
         click.option("--rank", is_flag=True, help="Rank nodes by a random walk (PageRank) instead of hops."),
         number("--hops", "max_hops", least=1, most=3, default=1, help="The number of hops, 1 to 3."),
         choice("--direction", values=["out", "in", "both"], default="both", help="The direction of edges."),
-        number("--depth", most=10, default=3, help="With --rank."),
+        number("--depth", most=10, default=3, help="With --rank: the number of hops the walk goes, up to 10."),
         click.option(
             "--damping", metavar="X", type=click.FloatRange(0, 0.99), default=0.85, show_default=True,
             help="With --rank: the chance that the walk continues instead of restarting.",
         ),
-        number("--top", "top_k", least=1, default=20, help="With --rank."),
-        number("--limit", least=1, default=100, help="At most this many."),
+        number("--top", "top_k", least=1, default=20, help="With --rank: at most this many nodes."),
+        number("--limit", least=1, default=100, help="Without --rank: at most this many nodes."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -208,11 +208,14 @@ def traverse(run: Run, /, start: tuple[str, ...], rank: bool, no_touch: bool, **
 
 def check_extent(rank: bool) -> None:
     """Raises UsageError for an option of hops together with --rank, or one of a random walk without it."""
-    wrong = given_parameters() & ({"max_hops"} if rank else {"depth", "damping", "top_k"})
-    if wrong:
-        name = {"max_hops": "hops", "top_k": "top"}.get(min(wrong), min(wrong))
-        hint = "counts links: leave out --rank, or say --depth" if rank else "is of a random walk: say --rank with it"
-        raise click.UsageError(f"--{name} {hint}")
+    given = given_parameters()
+    if rank and "max_hops" in given:
+        raise click.UsageError("--hops counts links: leave out --rank, or say --depth")
+    if rank and "limit" in given:
+        raise click.UsageError("--limit is of hops: leave out --rank, or say --top")
+    if not rank and (wrong := given & {"depth", "damping", "top_k"}):
+        name = min(wrong).removesuffix("_k")
+        raise click.UsageError(f"--{name} is of a random walk: say --rank with it")
 
 
 def given_parameters() -> set[str]:

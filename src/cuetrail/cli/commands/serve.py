@@ -247,7 +247,8 @@ def enter_in_client(
     run: Run, client: Any, name: str = "cuetrail", *, dry_run: bool = False, replace: bool = False, **server: str | None
 ) -> tuple[list[SettingsChange], list[Path | None]]:
     """Enters the server in the settings of a client, unless `dry_run`. Returns the changes, and the copy of each file
-    that was there before. Raises InputError.
+    that was there before. Raises InputError for settings that cannot be read or written, and if they have another entry
+    of this name, unless `replace`.
     """
     from cuetrail.serve.mcp.client_install import changes, make_entry, write
 

@@ -79,7 +79,9 @@ def setup(
 
 
 def _answers(run: Run, notes: tuple[str, ...], agent: str | None, model: str | None, yes: bool) -> Plan:
-    """Returns the answers, from the options, else the defaults with --yes, else from the person at the terminal."""
+    """Returns the answers: those of the options, else the defaults with --yes, else those of the person at the
+    terminal. Raises UsageError without a terminal, and ClickException if the person does not want to go on.
+    """
     missing = [name for name, value in (("--notes", notes), ("--agent", agent), ("--model", model)) if not value]
     if missing and not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(f"there is no terminal to ask on: give {', '.join(missing)}, or --yes for the defaults")
@@ -166,7 +168,7 @@ def _check(plan: Plan) -> None:
 
 @contextmanager
 def _reported(problems: list[str], what: str) -> Iterator[None]:
-    """Adds an error of a step to the problems: the other steps go on."""
+    """Adds an error of the block to the problems and does not raise it, so that the other steps go on."""
     try:
         yield
     except (CuetrailError, OSError) as error:

@@ -180,6 +180,8 @@ def mirror(run: Run, /, directory: str | None, once: bool, end: bool, **options:
     if end:
         _end(run, directory)
         return
+    if directory == "-":
+        raise click.UsageError("a mirror is a folder: name one instead of -")
     with interruptible("stopped: the mirror is as it was"), run.open() as memory, output.progress(run.quiet) as step:
         known = memory.mirrors()
         folders = [directory] if directory is not None else _existing(known)

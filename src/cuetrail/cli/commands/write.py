@@ -27,7 +27,9 @@ STOPPED = "everything up to here is stored; run the same command again to contin
 
 
 def read_stdin(limit: int | None = None) -> str:
-    """Returns the text on stdin. Raises ReadError if it is binary, InputError if it is longer than `limit` bytes."""
+    """Returns the text on stdin. Raises ReadError if it is binary, InputError if it is longer than `limit` bytes (None:
+    MAX_BYTES).
+    """
     from cuetrail.files import read_at_most
     from cuetrail.ingest.encoding import decode
     from cuetrail.ingest.readers.read_file import MAX_BYTES
@@ -202,7 +204,7 @@ def ingest(
 
 
 def _watch(run: Run, memory: Memory, path: str, options: dict[str, Any]) -> None:
-    """Watches a path until Ctrl-C and prints a line after each change."""
+    """Ingests a path, and again after each change until Ctrl-C; prints a report of each time."""
     import logging
 
     # The library would report the stop on its own.

@@ -103,7 +103,8 @@ def _around(text: str, words: AskedWords, weights: Mapping[str, float]) -> str:
 
 
 def _densest(marks: Sequence[tuple[int, int, str]], weights: Mapping[str, float], room: int) -> int:
-    """Returns the start of the first mark from which words of most weight stand within `room` characters; 0 if none.
+    """Returns the start of the first mark from which words of most weight stand within two thirds of `room` characters;
+    0 if there are no marks.
 
     >>> _densest([(0, 3, "a"), (200, 203, "a"), (210, 213, "b")], {}, 50)
     200

@@ -50,7 +50,7 @@ def is_all_in_title(node: Node) -> bool:
 
 
 def day_of(ms: int) -> str:
-    """Returns the day of a time, "" if it is outside the calendar.
+    """Returns the day of a time in UTC, "" if it is outside the calendar.
 
     >>> day_of(1_742_860_800_000), day_of(10**17)
     ('25 Mar 2025', '')

@@ -94,7 +94,7 @@ class Reasons:
         return [_SEARCHES.get(name) or LABELS.get(name, name) for name in hit.why.get("found_by", ())]
 
     def line(self, hit: Hit, room: int | None = None) -> str:
-        """Returns why a hit was found, in one line of plain words. If it has more than `room` letters, it leaves out
+        """Returns why a hit was found, in one line of plain words. A line of more than `room` characters leaves out
         what the start of the trail has to do with the question.
         """
         whole = self._line(hit, standing=True)
@@ -113,7 +113,9 @@ class Reasons:
         return "; ".join(clauses) or f"found by {listed(self.labels(hit)) or 'association'}"
 
     def others(self, hit: Hit) -> list[str]:
-        """Returns what to set off in a hit without a word of the question: names it shares, and titles it mentions."""
+        """Returns what to set off in a hit that has no word of the question: the name or tag that it shares with the
+        node before it on the trail, and the names of that node. Returns [] without a trail.
+        """
         steps = self.steps(hit)
         if not steps:
             return []
@@ -122,7 +124,7 @@ class Reasons:
         return [last.what.strip("“”"), *names]
 
     def first_way(self, id_: str) -> str:
-        """Returns how the question found the first node of a trail."""
+        """Returns the label of what found the first node of a trail: its name, words or meaning."""
         node = self.nodes.get(id_)
         if node is None:
             return LABELS["blend"]
@@ -149,8 +151,8 @@ class Reasons:
         return f"has {shown}{'' if inside else ' in its title'}" if words else ""
 
     def _path_clause(self, hit: Hit, standing: bool) -> str:
-        """Returns how the trail led to a hit: "mentioned in “Cold connector”, which has your words"; "" if it was not
-        needed, or led back to the hit's own note.
+        """Returns how the trail led to a hit: "mentioned in “Cold connector”, which has your words"; without `standing`
+        only the part before the comma. Returns "" if there is no trail, or it led back to the hit's own note.
         """
         steps = self.steps(hit)
         if not steps or self._is_within_note(steps[0].src, hit.node.id):
@@ -159,7 +161,9 @@ class Reasons:
         return ", ".join(filter(None, (*parts, self._standing(steps[0].src) if standing else "")))
 
     def _standing(self, id_: str) -> str:
-        """Returns what the first node of a trail has to do with the question."""
+        """Returns what the first node of a trail has to do with the question: "which has your words"; "" if nothing is
+        known.
+        """
         node = self.nodes.get(id_)
         if node is None:
             return ""
@@ -204,7 +208,7 @@ class Reasons:
         return node is not None and f" {fold(name)} " in fold_padded("\n".join([*_names(node), node.text]))
 
     def _spelt(self, id_: str, name: str) -> str:
-        """Returns a folded name as a node writes it, if it is found there in the same letters."""
+        """Returns a folded name as a node writes it; as it is if the node has it in other letters."""
         node = self.nodes[id_]
         for text in (*_names(node), node.text):
             at = text.lower().find(name)

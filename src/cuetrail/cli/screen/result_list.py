@@ -54,7 +54,9 @@ class ResultList:
         return _trimmed(capture.get())
 
     def refusal(self, hint: str = "") -> str:
-        """Returns that nothing answers, what was looked for, the hint, and the nearest memory as no more than that."""
+        """Returns the lines that say that nothing answers: what was looked for, the hint, and the nearest memory with
+        the remark that it may be about something else.
+        """
         with self.console.capture() as capture:
             self.console.print(self._styled(NOTHING, TITLE))
             words = safe(", ".join(self.found.looked_for))

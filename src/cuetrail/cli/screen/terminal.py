@@ -24,7 +24,7 @@ _SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
 def is_terminal() -> bool:
-    """True if a person reads stdout."""
+    """True if stdout is a terminal."""
     return sys.stdout.isatty()
 
 

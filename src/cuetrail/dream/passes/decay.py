@@ -65,9 +65,11 @@ def decayed(life: Life, kind: str, created: int, now: int) -> Life:
 
 
 def decay_rate(recalls: int, gradient: float, candidate: bool = False, confidence: float = 1.0) -> float:
-    """Returns the rate of exponential decay of salience per day. It is lower the more often a memory was recalled.
+    """Returns the rate of exponential decay of salience per day. It is lower the more often a memory was recalled; a
+    higher `gradient` lowers it more from the second recall on.
 
-    A candidate, that is a memory that was never used, does not decay if its confidence is at least CERTAIN.
+    A candidate, that is a memory that was never used, decays up to three times as fast, the less certain the faster;
+    with a confidence of at least CERTAIN it does not decay.
 
     >>> decay_rate(0, 1.0), decay_rate(1, 1.0), decay_rate(3, 2.0)
     (0.02, 0.01, 0.002)

@@ -19,7 +19,9 @@ LEAST_FACT_SCORE = 0.2
 
 
 def facts(context: DreamContext) -> PassReport:
-    """Confirms facts that were used often and retracts those whose score is too low. Skips facts used within a week."""
+    """Confirms facts that were used often and retracts those whose score is too low. Facts used within a week are
+    retracted only if their confidence is that low.
+    """
     work, after = Work(context, "facts"), ""
     while some := work.memory.ageing_facts(context.now - WEEK, after, BATCH):
         after = some[-1].id
@@ -33,7 +35,9 @@ def facts(context: DreamContext) -> PassReport:
 
 
 def judge(fact: Fact, now: int) -> Verdict | None:
-    """Returns the new status of an active fact, or None if it stays the same. A fact that has ended never changes."""
+    """Returns the confirmation or retraction of an active fact, None if it stays as it is. A fact that has ended never
+    changes.
+    """
     if until(fact) <= now:
         return None
     age = now - (fact.created if fact.last_accessed is None else fact.last_accessed)

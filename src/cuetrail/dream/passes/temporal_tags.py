@@ -33,8 +33,10 @@ def zone_of(name: str) -> tzinfo:
 
 
 def labels(at: int, zone: tzinfo, is_day: bool = False) -> tuple[Tag, ...]:
-    """Returns the temporal tags of a time; with `is_day`, of a whole day. Returns () for times no calendar can express.
+    """Returns the temporal tags of a time in a zone. Returns () for times no calendar can express.
 
+    With `is_day`, `at` is the midnight in UTC that stands for a date: returns the tags of that date, without the time
+    of day, whatever the zone.
     >>> from datetime import UTC
     >>> [tag.name for tag in labels(1768831200000, UTC)]
     ['2026', 'january', 'monday', 'winter', 'q1', 'afternoon']

@@ -39,8 +39,8 @@ class Place:
         return "" if self.file is None or self.home is None else self.file.relative_to(self.home).as_posix()
 
     def is_template(self, text: str) -> bool:
-        """True for a note of the vault's template folders. Without such a setting, a folder that is called templates
-        holds them, and they contain fields to fill in.
+        """True for a note in a folder that the settings of its Obsidian vault name for templates, and for one with
+        fields to fill in below any folder called templates.
         """
         path = self.inside()
         if self.app != "obsidian" or not path:

@@ -60,7 +60,7 @@ class _Open:
 
 
 def read(text: str, source: str, place: Place) -> Document:
-    """Returns a page as one document. Raises LeftOut for backups, settings and empty pages of templates."""
+    """Returns a page as one document. Raises LeftOut for Logseq's own backups and settings."""
     if place.is_own_of_logseq():
         raise LeftOut(source, "backups and settings of Logseq")
     top = _outline(text)
@@ -197,7 +197,7 @@ def _day_names(day: int | None) -> list[str]:
 
 
 def _ids_in(text: str) -> dict[str, str]:
-    """Returns the texts of the blocks that have an id, without the blocks below them."""
+    """Returns, by id, the texts of the blocks that have one, without the blocks below them."""
     if not _ID_LINE.search(text):
         return {}
     found: dict[str, str] = {}
@@ -211,7 +211,7 @@ def _ids_in(text: str) -> dict[str, str]:
 
 
 def _known_blocks(place: Place, graph: Path) -> Mapping[str, str]:
-    """Returns the texts of all blocks of a graph that have an id. They are read once per ingest."""
+    """Returns, by id, the texts of all blocks of a graph that have one. They are read once per ingest."""
     if "blocks" not in place.shared:
         place.shared["blocks"] = _read_blocks(sorted(_files(graph))[:_MOST_FILES])
     blocks: Mapping[str, str] = place.shared["blocks"]

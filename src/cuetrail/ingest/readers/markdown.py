@@ -61,8 +61,8 @@ def read(text: str, source: str, place: Place = NOWHERE) -> Document:
 
 
 def _parts(body: str, name: str, in_vault: bool) -> tuple[list[Part], int]:
-    """Returns the blocks of a note, and its structure: headings, comments, embeds, lists of links; and how many
-    comments there are. `name` is that of the file, by which links to its blocks begin.
+    """Returns the blocks of a note, with its structure (headings, comments, embeds, lists of links), and the number of
+    comments. `name` is that of the file, with which links to its blocks begin.
     """
     text, comments = without_comments(body, in_vault)
     parts: list[Part] = []
@@ -171,7 +171,9 @@ def _text_of(value: object) -> str:
 
 
 def _listed(matter: Mapping[str, Any], separators: str, *keys: str) -> tuple[str, ...]:
-    """Returns the values of these keys without repeats. A value is a list, or a text with separators."""
+    """Returns the values of these keys without repeats. A list gives its items, a text is split at the regular
+    expression `separators`; other values are left out.
+    """
     found: dict[str, None] = {}
     for key in keys:
         value = matter.get(key)

@@ -48,13 +48,17 @@ def title_of(source: str) -> str:
 
 
 def prepared(text: str) -> str:
-    """Returns the Markdown of a page with links to other pages as [[wikilinks]]."""
+    """Returns the Markdown of a page with links to pages of the export as [[wikilinks]], and links to notion.so as
+    their words.
+    """
     text = _LINK.sub(lambda m: f"[[{title_of(unquote(m[2]).replace('[', '').replace(']', ''))}]]", text)
     return _WEB_LINK.sub(r"\1", text)
 
 
 def finished(document: Document, text: str, source: str) -> Document:
-    """Returns the document of a page with the tags, aliases and date that its properties state."""
+    """Returns the document of a page with the tags, aliases and date that its properties state, and the title, the
+    bucket and Notion's id from its path.
+    """
     fields = {key.casefold().strip(): value for key, value in _properties(text)}
     tags = [word.strip() for key in sorted(_TAGS) for word in fields.get(key, "").split(",")]
     names = [word.strip() for key in sorted(_NAMES) for word in fields.get(key, "").split(",")]

@@ -53,9 +53,10 @@ def name_of(id_: str) -> str:
 
 
 def resolve(text: str, known: Texts, missed: Callable[[str], None]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Returns a block's text with its references read, the names of the blocks it refers to, and its tags.
+    """Returns a block's text with its references replaced, the names of the blocks it refers to, and its tags.
 
-    A reference is replaced by the text of its block. One whose block is unknown is taken out, and `missed` is told.
+    A reference becomes the text of its block, or its own label. One to an unknown block is removed (a label stays), and
+    `missed` is called with the id.
     """
     links: list[str] = []
     tags: list[str] = []
@@ -111,7 +112,9 @@ class _Quotable(Mapping[str, str]):
 
 
 def parts(blocks: Sequence[Block], known: Texts, missed: Callable[[str], None]) -> list[Part]:
-    """Returns the parts of a page."""
+    """Returns the parts of a page: one for each heading, and one or more for each other block with all below it. Calls
+    `missed` with the id of each unknown block that a text refers to.
+    """
     size = sum(len(one.text) for block in blocks for one, _ in _walk(block))
     return _parts(blocks, _Quotable(known, QUOTED_CHARS + QUOTED_TIMES * size), missed)
 

@@ -100,7 +100,7 @@ def _guarded(kind: str, data: bytes, text: str, source: str, place: Place) -> li
 
 
 def _note(text: str, source: str, place: Place) -> Document:
-    """Returns a Markdown file as the app reads it that wrote it."""
+    """Returns a Markdown file as a document, by the rules of the app that wrote it."""
     if place.app == "logseq":
         return logseq.read(text, source, place)
     if notion.is_page(source):

@@ -40,7 +40,7 @@ _LOOKED_AT = 20
 
 
 def product_of(value: Any) -> tuple[str, str] | None:
-    """Returns the product whose export a JSON value is, and a hint; None if it is none that is known."""
+    """Returns the name of the product whose export a JSON value is, and what to do with it; None for others."""
     items = value if isinstance(value, list) else [value, *(value.values() if isinstance(value, dict) else ())]
     for item in items[:_LOOKED_AT]:
         if isinstance(item, dict):

@@ -74,7 +74,7 @@ class TrailAnchors(Anchored):
 
 def find_anchors(context: RecallContext, *, how: Trail) -> TrailAnchors:
     """Returns the nodes that the cue finds: by hybrid search, by the names in it, by its words without these names, and
-    by its dates.
+    by its dates. A cue with phrases, prefix or fuzzy search, or without words, is only searched as it is (`literal`).
     """
     context = relax_query(context)
     anchored, where = _search(context, how)

@@ -25,7 +25,7 @@ def confidence_in(best: Node, score: float, reranked: bool, anchored: TrailAncho
 
 
 def evidence_of(best: Node, score: float, reranked: bool, anchored: TrailAnchors, reached: TrailCandidates) -> Evidence:
-    """Returns what speaks for the best hit, and for there being an answer at all."""
+    """Returns the numbers from which the confidence in the best hit is computed."""
     contextual = anchored.query_embedding is not None and anchored.query_embedding.contextual
     return Evidence(
         score=score, matched=len(reached.coverage.terms[best.id]), rest=reached.matches.rest.get(best.id, 0.0),

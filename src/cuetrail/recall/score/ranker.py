@@ -28,7 +28,7 @@ class Ranker:
 
     The splits of all trees are numbered together. Split i compares column `column[i]` with `threshold[i]`: values up to
     it go on to `next[2 * i]`, others to `next[2 * i + 1]`. A leaf leads to itself and has a `value`. `roots` are the
-    first splits.
+    first splits, and `depth` is the number of splits above the deepest leaf.
     """
 
     signals: tuple[str, ...]

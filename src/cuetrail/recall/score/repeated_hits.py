@@ -18,8 +18,9 @@ def find_repeated_hits(ranked: Iterable[Node], limit: int) -> dict[str, str]:
 
     A node repeats another if all its words occur there; with fewer than SHORT words only if the texts are equal.
 
-    Stops after `limit` nodes that repeat nothing. Nodes with a name or title never count as repetitions, because two
-    villages may be described alike; nor do texts of another day outside notes, because things happen again.
+    Stops after `limit` nodes that repeat nothing. Nodes with a name, and texts of no file with a title, never count as
+    repetitions, because two villages may be described alike; nor do texts of another day outside notes, because things
+    happen again.
 
     >>> texts = "The mast fell in the storm of May.", "in May the mast fell", "The mast fell in June.", "The mast."
     >>> find_repeated_hits([Node(id_, text=text) for id_, text in zip("abcd", texts)], 4)

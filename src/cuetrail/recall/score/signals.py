@@ -56,7 +56,9 @@ class Signal:
 
 @dataclass(frozen=True)
 class RankInput:
-    """The candidates of one recall, and what their signals are computed from."""
+    """The candidates of one recall, and what their signals are computed from. The blend of a candidate, which many
+    signals use, is its BM25 and cosine in one score (`reached.blend`).
+    """
 
     context: RecallContext
     anchored: TrailAnchors
@@ -191,7 +193,7 @@ def _near(given: RankInput) -> Values:
 
 
 def _place(given: RankInput) -> Values:
-    """Returns the mean of the best blends in the source of a node."""
+    """Returns the sum of the BEST_IN_SOURCE best blends in the source of a node, divided by BEST_IN_SOURCE."""
     blend, found = given.reached.blend, Values()
     for ids in given.sources:
         best = sorted((blend.get(id_, 0.0) for id_ in ids), reverse=True)[:BEST_IN_SOURCE]
@@ -200,7 +202,7 @@ def _place(given: RankInput) -> Values:
 
 
 def _whole(given: RankInput) -> Values:
-    """Returns the share of the query terms that the source of a node contains."""
+    """Returns the share of the query terms that the candidates of a node's source contain together."""
     coverage, found = given.coverage, Values()
     for ids in given.sources:
         found |= dict.fromkeys(ids, coverage.share(frozenset[str]().union(*[coverage.terms[id_] for id_ in ids])))
@@ -208,7 +210,7 @@ def _whole(given: RankInput) -> Values:
 
 
 def _support(given: RankInput) -> Values:
-    """Returns the best blend of another text of the same source."""
+    """Returns the best blend of another candidate with a text in the same source."""
     blend, found = given.reached.blend, Values()
     for every in given.sources:
         ids = [id_ for id_ in every if given.has_text(id_)]
@@ -219,7 +221,9 @@ def _support(given: RankInput) -> Values:
 
 
 def _siblings(given: RankInput) -> Values:
-    """Returns how many other texts among the candidates are of the same source, by logarithm."""
+    """Returns how many other candidates with a text are of the same source, by logarithm: 1 for MANY_SIBLINGS or
+    more.
+    """
     most, found = math.log1p(MANY_SIBLINGS), Values()
     for every in given.sources:
         ids = [id_ for id_ in every if given.has_text(id_)]
@@ -228,7 +232,7 @@ def _siblings(given: RankInput) -> Values:
 
 
 def _reply(given: RankInput) -> Values:
-    """Returns the share of the query terms in the node before, if that is a question. A cue of one term is none."""
+    """Returns the share of the query terms in the node before, if that is a question; {} for a query of one term."""
     nodes, found = given.nodes, Values()
     for ids in given.sources if len(given.coverage.weights) > 1 else ():
         by_seq = {nodes[id_].seq: id_ for id_ in ids}

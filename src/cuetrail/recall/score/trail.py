@@ -99,8 +99,8 @@ def rank(
 ) -> dict[str, float]:  # fmt: skip
     """Returns a score for each of the nodes by the ranker, any number; for a literal cue by words and meaning alone.
 
-    A reranker reads the first `most` of them. What it says joins `signals`, and a model that knows it gives the scores.
-    If it has no time or fails, the order is as without it.
+    If there is a reranker, it reads the first `most` of them. Its signals are added to `signals`, and the ranker that
+    was trained with them gives the scores. If it has no time or fails, the scores are as without it.
     """
     if anchored.literal:
         return {node.id: reached.blend[node.id] for node in nodes}

@@ -95,9 +95,9 @@ class TrailCandidates(Reached):
     """Result of the spread stage of the default recipe TRAIL: all candidates, and what their signals are computed from.
 
     `matches`, `blend` and `coverage` compare candidates with the query. `named` are the scores of nodes the cue names,
-    `activation` those of nodes that energy reached, `sources` where most of that energy came from. `found` are the ids
-    that the cue found directly. For a literal query (phrases, a prefix, fuzzy words or only filters) all but the first
-    four are empty.
+    `activation` those of nodes that energy reached, `sources` where most of that energy came from. `second_hops` are
+    the signals of the second hop, `found` the ids that the cue found directly. For a literal query (phrases, a prefix,
+    fuzzy words or only filters) all but the first four are empty.
     """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
@@ -407,10 +407,11 @@ NONE = SecondHop()
 def follow_up_search(
     context: RecallContext, candidates: Nodes, best: Mapping[str, float], coverage: TermCoverage
 ) -> tuple[dict[str, dict[str, float]], dict[str, Node]]:
-    """Searches, for each of the best candidates, the names in its text together with the query words it lacks.
+    """Searches, for each of the first SEARCHES candidates of `best`, the names in its text that neither it nor the
+    query has, together with the query words it lacks.
 
-    Returns scores from 0 to 1 by the candidate's id and then by the id of the node found, and the nodes found that
-    were no candidates yet.
+    Returns scores by the candidate's id and then by the id of the node found, as shares of the search's best hit, and
+    the nodes found that were no candidates yet.
     """
     cue = f" {fold(context.cue.raw)} "
     where = replace(context.cue.where, with_text=not context.cue.where.kinds)

@@ -48,7 +48,9 @@ Context = ServerRequestContext[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Queues:
-    """How a server over HTTP runs tools: `limiter_for` returns the limiter of a verb that reads; `writes` writes."""
+    """How a server over HTTP runs tools: those that write by `writes`, the others within the limiter that `limiter_for`
+    returns for the verb.
+    """
 
     limiter_for: Callable[[str], anyio.CapacityLimiter]
     writes: Writes

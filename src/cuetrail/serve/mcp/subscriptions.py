@@ -37,7 +37,7 @@ class Subscriptions:
         self._checking = anyio.Lock()
 
     async def subscribe(self, uri: str, session: ServerSession) -> None:
-        """Notifies this client of changes of the resource from now on. Raises NotFound."""
+        """Notifies this client of changes of the resource from now on. Raises NotFound for an unknown resource."""
         await self._update_hash(uri)
         self._sessions[uri] = session
 

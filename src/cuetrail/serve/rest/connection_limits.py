@@ -59,7 +59,7 @@ class Connections(Protocol):
         """Records that a connection waits for a request from now on."""
 
     def stop_waiting(self, one: LimitedProtocol) -> None:
-        """Records that a connection does not wait any more."""
+        """Records that a connection no longer waits for a request."""
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ class OpenConnections:
         self.waiting[one] = None
 
     def stop_waiting(self, one: LimitedProtocol) -> None:
-        """Records that a connection does not wait any more."""
+        """Records that a connection no longer waits for a request."""
         self.waiting.pop(one, None)
 
     def _make_room(self, address: str) -> bool:

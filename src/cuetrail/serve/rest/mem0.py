@@ -60,7 +60,9 @@ def memory_json(node: Node) -> Json:
 
 
 def add(memory: Memory, given: Arguments) -> Json:
-    """Adds each message as a memory. The same text of the same owner is one memory. Raises InputError."""
+    """Adds each message as a memory. The same text of the same owner is one memory. Raises InputError without an owner
+    or a text.
+    """
     owner = _owner(given)
     if not owner:
         raise InputError("say whose it is: user_id, agent_id, app_id or run_id")
@@ -128,7 +130,9 @@ def _conditions(filters: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _passes(row: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
-    """True if a memory passes a filter: names with values or comparisons, and AND, OR, NOT. Raises InputError."""
+    """True if a memory passes a filter: names with values or comparisons, and AND, OR, NOT. Raises InputError for what
+    is no filter, and for an unknown comparison.
+    """
     if not isinstance(condition, Mapping):
         raise InputError(f'a filter must be an object, such as {{"user_id": "ada"}}, not {condition!r:.60}')
     for name, wanted in condition.items():
@@ -206,7 +210,9 @@ def list_memories(memory: Memory, given: Arguments) -> list[Json]:
 
 
 def page(memory: Memory, given: Arguments) -> Json:
-    """Returns one page of the memories that pass the filters, and their number. Raises InputError."""
+    """Returns one page of the memories that pass the filters, newest first, with the number of all that pass (`count`)
+    and the addresses of the next and previous page. Raises InputError for invalid filters or page numbers.
+    """
     rows = list_memories(memory, given)
     number, size = int(given.get("page", 1)), int(given.get("page_size", PAGE_SIZE))
     if number < 1 or size < 1:

@@ -30,7 +30,7 @@ class LocalLoad:
         self._total = 0
 
     def enter(self, address: str) -> int:
-        """Counts a request."""
+        """Counts a request of a client. Its ticket is always 0."""
         self._total += 1
         self._by_address[address] += 1
         return 0

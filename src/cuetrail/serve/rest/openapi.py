@@ -217,7 +217,7 @@ def _responses(description: str, media: str, schema: Schema) -> dict[str, Any]:
 
 
 def _identifier(text: str) -> str:
-    """Returns the words of a text as one that may stand in a URL.
+    """Returns the words of a text joined to one, in lower case, that may stand in a URL.
 
     >>> _identifier("mem0 GET /memories/{id}")
     'mem0_get_memories_id'

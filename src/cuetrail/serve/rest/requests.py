@@ -42,7 +42,9 @@ def json_bytes(data: Any) -> bytes:
 
 
 async def json_arguments(request: Request, rules: RequestRules) -> dict[str, Any]:
-    """Returns the arguments in a JSON body without those that are null. Raises Problem."""
+    """Returns the arguments in a JSON body without those that are null. Raises Problem if it is no JSON object, or as
+    `request_body` does.
+    """
     data = await request_body(request, rules.max_body_bytes, rules.seconds_per_megabyte)
     if not data.strip():
         return {}
@@ -58,7 +60,7 @@ async def json_arguments(request: Request, rules: RequestRules) -> dict[str, Any
 
 
 async def uploaded_file(request: Request, rules: RequestRules) -> bytes:
-    """Returns the file in the body of a request. Raises Problem."""
+    """Returns the file in the body of a request. Raises Problem if it is empty, or as `request_body` does."""
     data = await request_body(request, rules.max_upload_bytes, rules.seconds_per_megabyte)
     if not data:
         raise Problem(400, "send the file as the body of the request, such as `curl --data-binary @notes.md`")

@@ -120,7 +120,7 @@ class _VerbRoute(Route):
     """The route of verbs, which leaves every path that is not exactly one of them to other routes."""
 
     def matches(self, scope: AsgiScope) -> tuple[Match, AsgiScope]:
-        """Tells whether a request is for a verb."""
+        """Returns how a request matches; no match if its path is not that of a verb."""
         path: str = scope["path"]
         known = path.startswith("/v1/") and (path[4:] in VERBS or path[4:] in FILE_VERBS)
         return super().matches(scope) if known else (Match.NONE, {})
@@ -287,7 +287,7 @@ def serve_http(
 
 
 class _EndingServer(uvicorn.Server):
-    """A server that ends its process if it was told to stop and work in a thread does not let it."""
+    """A server that ends its process by force if work in a thread goes on too long after it was told to stop."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -295,7 +295,7 @@ class _EndingServer(uvicorn.Server):
         self.last_resort.daemon = True
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begins to stop."""
+        """Begins to stop, and starts the timer after which the process is ended."""
         if not self.should_exit:
             self.last_resort.start()
         super().handle_exit(sig, frame)
@@ -306,7 +306,9 @@ class _EndingServer(uvicorn.Server):
 
 
 def request_rules(names: tuple[str, ...]) -> RequestRules:
-    """Returns the rules of a server that listens on the first of these names and is known by all of them."""
+    """Returns the rules of a server that listens on the first of these names and is known by all of them. Requests need
+    a token unless that name is this machine's own.
+    """
     hosts = (*LOOPBACK, *(name.lower() for name in names))
     return RequestRules(hosts, tokens_required=not is_local(names[0]))
 

@@ -61,7 +61,7 @@ class Shared(Protocol):
 
 
 class OneProcess:
-    """The shared state of a server that is one process."""
+    """Implements `Shared` for a server that is one process: its writes, open requests and metrics are all in it."""
 
     def __init__(self, memory: LazyMemory, queues: VerbQueues) -> None:
         # The first recall after a write brings the indexes up to date, so writes wait for each other while others run.
@@ -96,7 +96,7 @@ class Service:
         return await authorize(request, self.memory, self.rules, needed)
 
     async def run(self, verb: str, scope: Scope | None, work: Callable[[Memory], T]) -> T:
-        """Runs work that changes nothing in the verb's queue, within the scope, and returns its result."""
+        """Runs work that only reads, in the queue of its verb and within the scope, and returns its result."""
         return await self.memory.run(work, self.queues.limiter(verb), scope)
 
     async def respond_to_job(self, request: Request, job: Job, scope: Scope | None) -> ASGIApp:
@@ -115,7 +115,7 @@ class Service:
         return await self.respond(job.name, scope, job.result)
 
     async def respond(self, verb: str, scope: Scope | None, work: Callable[[Memory], Any]) -> Response:
-        """Runs work that changes nothing and returns its result as JSON."""
+        """Runs work that only reads and returns its result as JSON."""
         return Response(await self.run(verb, scope, lambda memory: json_bytes(work(memory))), media_type=JSON)
 
     async def respond_to_write(self, write: Write, key: Key | None) -> Response:

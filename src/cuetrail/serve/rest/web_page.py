@@ -81,7 +81,9 @@ def load_files(folder: Path = STATIC) -> dict[str, StaticFile]:
 
 
 def file_response(files: Mapping[str, StaticFile], name: str) -> Response:
-    """Returns a file of the page; if it is not built, the index explains how to build it. Raises Problem."""
+    """Returns a file of the page; if it is not built, the index explains how to build it. Raises Problem for an unknown
+    name.
+    """
     if name == INDEX and not files:
         return _not_built()
     if name not in files:

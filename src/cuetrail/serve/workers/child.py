@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Handles:
-    """The handles that a child inherits: its ends of the line and the door, the shared counts, the parent's pipe."""
+    """The handles that a child inherits: its ends of the line (for messages) and of the door (through which connections
+    come), the shared counts, and a pipe that closes when the parent ends.
+    """
 
     line: int
     door: int

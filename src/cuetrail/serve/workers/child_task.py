@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Task:
     """The task of a child: to be the reader with this number, or the writer (None), of a server with so many readers.
 
-    `open_memory` opens the memory, `warnings` shows its warnings, `names` are the host names of the server,
-    `log` is the form of its log.
+    `open_memory` opens the memory, which is on a database server if `remote`. `warnings` shows its warnings, `names`
+    are the host names of the server, `log` is the form of its log.
     """
 
     number: int | None

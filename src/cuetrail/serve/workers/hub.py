@@ -52,7 +52,7 @@ class Hub:
     # --- processes that come and go
 
     def reader_began(self, number: int, line: Line) -> None:
-        """Takes up the connection to a reader."""
+        """Records the line to a reader that is ready."""
         self._readers[number] = line
 
     def reader_ended(self, number: int) -> None:
@@ -60,7 +60,7 @@ class Hub:
         self._readers.pop(number, None)
 
     def writer_began(self, line: Line) -> None:
-        """Takes up the connection to the writer: from now on it gets the writes that wait."""
+        """Records the line to the writer: from now on it gets the writes that wait."""
         self._writer = line
         self._writer_ready.set()
 
@@ -76,7 +76,9 @@ class Hub:
     # --- messages
 
     def from_reader(self, number: int, message: tuple[Any, ...]) -> None:
-        """Handles a message of a reader."""
+        """Handles a message from a reader: a write to carry out, accesses for the writer (dropped if there is none),
+        metrics to add up, or a request for the metrics of all readers.
+        """
         match message:
             case ("write", id_, name, key, payload):
                 self._start(self._write(self._readers[number], id_, name, key, payload))
@@ -95,7 +97,7 @@ class Hub:
                     future.set_result(metrics)
 
     def from_writer(self, message: tuple[Any, ...]) -> None:
-        """Handles a message of the writer."""
+        """Handles a message from the writer: the outcome of a write, or how far a write is."""
         match message:
             case ("outcome", id_, outcome):
                 one = self._pending.pop(id_, None)
@@ -132,7 +134,9 @@ class Hub:
             reader.send("outcome", id_, outcome_of_error(problem))
 
     async def _forward(self, payload: bytes, progress: Callable[[str, int, int], None]) -> Outcome:
-        """Sends a write to the writer and returns its outcome."""
+        """Sends a write to the writer and returns its outcome. That is a problem if the writer ends meanwhile, or does
+        not start within WRITER_SECONDS.
+        """
         try:
             # Does not give way to other writes if the writer is there, so writes stay in order.
             await asyncio.wait_for(self._writer_ready.wait(), WRITER_SECONDS) if self._writer is None else None
@@ -145,7 +149,9 @@ class Hub:
         return await one.outcome
 
     async def _metrics_text(self, number: int, id_: int) -> None:
-        """Sends a reader the metrics of all readers."""
+        """Sends a reader the metrics of all readers. A busy one that does not answer within FLUSH_SECONDS counts as it
+        last reported.
+        """
         waiting = []
         for reader in self._readers.values():
             flush = next(self._ids)
@@ -164,7 +170,7 @@ class Hub:
 
 
 class _Failed(Exception):
-    """Carries the outcome of a write that failed past the cache, which stores results only."""
+    """The outcome of a failed write as an exception, so that it passes the cache, which stores results only."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__()

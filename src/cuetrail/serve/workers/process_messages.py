@@ -20,7 +20,7 @@ Outcome = tuple[str, Any]
 
 
 def packed(message: Any) -> bytes:
-    """Returns a message as it is sent."""
+    """Returns the bytes of a message: its length and its pickle."""
     body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     return _LENGTH.pack(len(body)) + body
 
@@ -48,7 +48,7 @@ class Line:
 
     @classmethod
     async def open(cls, sock: socket.socket) -> Line:
-        """Returns the end that a socket is."""
+        """Returns the line over a socket that is connected to another process."""
         sock.setblocking(False)
         return cls(*await asyncio.open_connection(sock=sock))
 
@@ -73,7 +73,7 @@ class Line:
 
 
 def outcome_of_error(error: Exception) -> Outcome:
-    """Returns the outcome of a write that raised."""
+    """Returns the outcome of a write that raised: the error if it is cuetrail's and can be pickled, else a problem."""
     if isinstance(error, CuetrailError):
         try:
             return ("error", pickle.dumps(error))

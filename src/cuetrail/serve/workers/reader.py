@@ -59,7 +59,7 @@ async def _run(task: Task, number: int, sock: socket.socket, door: socket.socket
 
 
 async def _listen(line: Line, shared: _Shared, server: _Server) -> None:
-    """Handles the messages of the supervisor until it says stop."""
+    """Handles the messages of the supervisor until the line is closed."""
     while (message := await line.receive()) is not None:
         match message:
             case ("stop",):
@@ -132,7 +132,7 @@ class _Shared:
             self._progress.pop(id_, None)
 
     def handle(self, message: tuple[Any, ...]) -> None:
-        """Handles a message of the hub."""
+        """Handles a message of the hub: the outcome or progress of a write, or a request to send the counts."""
         match message:
             case ("outcome", id_, outcome):
                 future = self._outcomes.get(id_)
@@ -149,7 +149,7 @@ class _Shared:
         self._shared_counts.read[self._number] = time.monotonic()
 
     def add_access(self, scope: Scope, ids: Sequence[str], now: int, facts: Sequence[str] = ()) -> None:
-        """Takes up what a recall has shown, in any thread; it is sent to the writer a moment later."""
+        """Records the accesses of a recall, from any thread. They are sent to the writer a moment later."""
         self._accesses.append((scope, tuple(ids), now, tuple(facts)))
 
     async def send_at_intervals(self) -> None:
@@ -183,7 +183,9 @@ class _CountedLoad:
         self._shared_counts, self._rows = shared_counts, shared_counts.request[number]
 
     def enter(self, address: str) -> int:
-        """Counts a request; returns its row, -1 if there is none: then the limits are passed anyway."""
+        """Counts a request; returns its row on the board. If no row is free, returns -1 and does not count it: so many
+        requests are open that the limits are exceeded anyway.
+        """
         row = free_row(self._rows)
         if row is None:
             return -1
@@ -239,7 +241,7 @@ class _CountedConnections:
             self.leave(one)
 
     def enter(self, one: LimitedProtocol) -> bool:
-        """Counts a connection, which the supervisor has let in."""
+        """True if the supervisor has let the connection in, and so has counted it."""
         return one in self._rows
 
     def leave(self, one: LimitedProtocol) -> None:
@@ -256,7 +258,7 @@ class _CountedConnections:
             self._since[row] = time.monotonic()
 
     def stop_waiting(self, one: LimitedProtocol) -> None:
-        """Records that a connection does not wait any more."""
+        """Records that a connection no longer waits for a request."""
         row = self._rows.get(one)
         if row is not None:
             self._since[row] = 0
@@ -277,7 +279,7 @@ class _Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts the application and opens the door."""
+        """Starts the application, takes connections from now on, and says that this process is ready."""
         del sockets
         await super().startup(sockets=[])
         asyncio.get_running_loop().add_reader(self._door, self._let_in)

@@ -21,7 +21,7 @@ READ_LATELY = 1.0
 
 @lru_cache(maxsize=4096)
 def address_code(address: str) -> int:
-    """Returns a number for a client's address; 0 stands for a free row."""
+    """Returns a number for a client's address, never 0, which stands for a free row."""
     return int.from_bytes(blake2b(address.encode(), digest_size=8).digest(), "big") or 1
 
 

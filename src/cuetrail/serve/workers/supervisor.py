@@ -85,7 +85,9 @@ class _Supervisor:
         self._life = os.pipe()
 
     async def run(self) -> int | None:
-        """Runs the server; returns the signal that stopped it. Raises CuetrailError."""
+        """Runs the server; returns the signal that stopped it. Raises CuetrailError if a process ends MOST_FAILURES
+        times in a row before it is ready.
+        """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._signalled, number)

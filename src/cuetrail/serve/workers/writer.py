@@ -66,7 +66,7 @@ class _Writer:
         self._accesses: list[Access] = []
 
     def handle(self, message: tuple[Any, ...]) -> None:
-        """Begins what a message asks for."""
+        """Starts the write that a message asks for, or collects the accesses that it brings."""
         match message:
             case ("write", id_, payload):
                 # Writes begin in the order in which they arrive, as tasks do.

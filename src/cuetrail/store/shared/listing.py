@@ -18,7 +18,8 @@ def page(
     """Returns the nodes of a page in the order the query asks for.
 
     `newest` returns (time, key) of nodes by time, at most the limit of each partition; `core` returns keys of core
-    nodes of these kinds, most salient first; `most_used` keys of the entities whose facts are used most.
+    nodes of these kinds, most salient first; `most_used` keys of entities, by how often their most used fact
+    was used.
     """
     limit = max(query.limit, 0)
     if query.order == "time":

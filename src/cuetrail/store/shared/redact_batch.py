@@ -108,7 +108,7 @@ def redact_batch(batch: Batch, matches: Matches) -> Batch:
 
 
 def _without_misnamed(batch: Batch, matches: Matches) -> Batch:
-    """The batch without edges, facts, notes, links and versions that are called by forgotten text."""
+    """Returns the batch without edges, facts, notes, links and versions whose id, kind or name is forgotten text."""
 
     def kept(records: Iterable[R]) -> list[R]:
         return [record for record in records if matches.keys().isdisjoint(_identity(record))]
@@ -159,7 +159,9 @@ def _has_own_text(node: Node) -> bool:
 
 
 def _identity(record: object) -> Iterator[str]:
-    """The texts of a record that say which it is, or of what sort, if they have several words: a hash has none."""
+    """Yields the texts that identify a record or name its kind, if they may be sentences: those with several words, or
+    with letters beyond ASCII. A hash is none.
+    """
     for name in _IDENTITIES.get(type(record), ()):
         text = getattr(record, name)
         if name == "via" and text is not None:
@@ -169,7 +171,7 @@ def _identity(record: object) -> Iterator[str]:
 
 
 def _labels(labels: Iterable[str]) -> Iterator[str]:
-    """The tags or buckets that have enough words to be a sentence."""
+    """Returns the tags or buckets that may be a sentence: those with enough words, or with letters beyond ASCII."""
     return (label for label in labels if label.count("_") >= LABEL_GAPS or not label.isascii())
 
 

@@ -194,8 +194,8 @@ def letters(words: str) -> str:
 
 
 def _same(text: str, speaker: str = "") -> dict[str, None]:
-    """The text, and what it is without disguises: with the content of comments, and without it; also without those that
-    stand behind the name of its speaker.
+    """Returns the text as it is, without disguises, and without disguises and comments; each form once. So also what
+    stands behind the name of its speaker, if there is a disguise.
     """
     forms = dict.fromkeys((text, undisguised(text)))
     if "<!--" in text or "%%" in text:
@@ -222,7 +222,7 @@ def _said(text: str) -> dict[str, None]:
 
 
 def _without_additions(forms: dict[str, None]) -> dict[str, None]:
-    """The forms of a text, and each of them without what may have been added to it."""
+    """Returns the forms of a text, and each of them without what may have been added to it, such as a date or tags."""
     for addition in _ADDITIONS:
         forms |= dict.fromkeys(addition.sub("", form) for form in list(forms))
     forms |= dict.fromkeys(_without_frames(form) for form in list(forms))
@@ -230,7 +230,9 @@ def _without_additions(forms: dict[str, None]) -> dict[str, None]:
 
 
 def _without_comments(text: str) -> str:
-    """The text without comments. An expression would look for the end of each that has none, and take hours."""
+    """Returns the text without comments. A regular expression would search the rest of the text for the end of each
+    unclosed one, and take hours.
+    """
     for begin, end in _COMMENTS:
         kept, at = "", 0
         while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start + len(begin))) >= 0:
@@ -264,7 +266,7 @@ def unwrapped(text: str) -> str:
 
 
 def _decoded(found: re.Match[str]) -> str:
-    """The characters of encoded bytes; bytes that are none stay as they are."""
+    """Returns the characters of encoded bytes; bytes that are not UTF-8 stay as they are."""
     try:
         return bytes.fromhex(re.sub("[=%]", "", found[1] or "")).decode()
     except UnicodeDecodeError:
@@ -353,7 +355,7 @@ def quoted_hashes(text: str) -> QuotedHashes | None:
 
 
 def _content(string: re.Match[str]) -> str:
-    """What a string in quotes says: of JSON without its escapes."""
+    """Returns the content of a string in quotes; of one in JSON, without its escapes."""
     if string[1] is not None:
         with contextlib.suppress(ValueError):
             return str(json.loads(string[0]))

@@ -30,8 +30,10 @@ LOG = TRUTH + "-wal"
 def save(db: Database, path: Path) -> None:
     """Writes a backup while others continue to write. It replaces `path` only when it is complete.
 
-    Raises InputError if `path` is a folder, MemoryError_ if it cannot be written.
+    Raises InputError if `path` is a folder or `-`, MemoryError_ if it cannot be written.
     """
+    if str(path) == "-":
+        raise InputError("a backup is a file and is not written to standard output: name one, such as memory.tar")
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file for the backup, such as {path / 'memory.tar'}")
     try:

@@ -57,7 +57,7 @@ class RawFiles:
                     handle.close()
 
     def clear_gaps(self, path: Path, place: Place) -> int:
-        """Overwrites the gaps of all pages with zeros; returns how many were not empty.
+        """Overwrites the gaps of all pages with zeros; returns how many held anything else.
 
         Bytes that are in use do not change, so others may read meanwhile. The caller holds SQLite's write lock while
         the write-ahead log is empty, and commits a change afterwards, so that nobody keeps an older page in a cache.
@@ -96,7 +96,10 @@ def _clear(file: BinaryIO) -> int:
 
 
 def _gaps(data: bytes, size: int, usable: int, first_header: int) -> list[tuple[int, int]]:
-    """Returns (start, end) of the gaps that are not empty, in `data`, a run of whole pages. `first_header` is the size
+    """Returns (start, end), as offsets in `data`, of the gaps that hold a byte other than zero. A gap is the unused
+    part of a b-tree page, between its list of cells and its content.
+
+    `data` is a run of whole pages of `size` bytes, of which SQLite uses the first `usable`. `first_header` is the size
     of the file header in front of the first page, 0 if there is none.
     """
     found = []

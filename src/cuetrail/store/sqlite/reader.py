@@ -438,7 +438,9 @@ class Reader:
         return ids_by_name(((row[0], names[row[1]]) for row in carriers), longer, qualified)
 
     def _possible(self, norms: Sequence[str], table: str) -> Sequence[str]:
-        """Returns the names among these that a stored name may equal or continue: one has the same first two words."""
+        """Returns those of the names that a stored name may equal or continue, because one has the same first two
+        words. Up to MANY_NAMES are returned unchecked.
+        """
         if len(norms) <= MANY_NAMES:
             return norms
         heads = {norm: " ".join(norm.split(" ", 2)[:2]) for norm in norms}

@@ -71,7 +71,7 @@ CREATE INDEX nodes_by_source ON nodes (source, seq) WHERE source IS NOT NULL;
 CREATE INDEX nodes_by_band0 ON nodes (simhash & 2097151) WHERE simhash IS NOT NULL;
 CREATE INDEX nodes_by_band1 ON nodes ((simhash >> 21) & 2097151) WHERE simhash IS NOT NULL;
 CREATE INDEX nodes_by_band2 ON nodes ((simhash >> 42) & 4194303) WHERE simhash IS NOT NULL;
--- Only nodes whose life differs from a newborn's have a row.
+-- The usage records of nodes. A node with the values of a new one has no row.
 CREATE TABLE life (
   key INTEGER PRIMARY KEY, salience REAL NOT NULL, state TEXT NOT NULL, confidence REAL NOT NULL,
   accesses INTEGER NOT NULL, last_access INTEGER, last_decay INTEGER, interval INTEGER,
@@ -129,8 +129,8 @@ CREATE TABLE history (
   PRIMARY KEY (part, id, at)) WITHOUT ROWID;
 CREATE TABLE roots (part INTEGER NOT NULL, name TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (part, name))
   WITHOUT ROWID;
--- One row per run of consecutive keys that a transaction changed. Indexes catch up from here. The mark tells two
--- histories with the same numbers apart, as when an older copy of the file was put back and written to.
+-- One row per run of consecutive keys that a transaction changed. Indexes catch up from here. The random mark tells
+-- two histories with the same numbers apart, as when an older copy of the file was put back and written to.
 CREATE TABLE changes (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, low INTEGER NOT NULL, high INTEGER NOT NULL,
   mark INTEGER NOT NULL DEFAULT (random()));
@@ -158,12 +158,12 @@ DREAMS = """
 CREATE TABLE dreams (
   part INTEGER NOT NULL, pass TEXT NOT NULL, version TEXT NOT NULL, done INTEGER NOT NULL, done_mark INTEGER NOT NULL,
   upto INTEGER NOT NULL, upto_mark INTEGER NOT NULL, after INTEGER NOT NULL, PRIMARY KEY (part, pass)) WITHOUT ROWID;
--- What the passes note for themselves: numbers only, so nothing in here says what was forgotten.
+-- The ledger: what each pass records of its own work. It has only numbers, so no forgotten text is left in it.
 CREATE TABLE ledger (
   part INTEGER NOT NULL, book INTEGER NOT NULL, first INTEGER NOT NULL, second INTEGER NOT NULL,
   third INTEGER NOT NULL, fourth INTEGER NOT NULL, PRIMARY KEY (part, book, first, second)) WITHOUT ROWID;
 CREATE INDEX ledger_by_second ON ledger (part, book, second, first);
--- How many nodes have each tag from people, files or rules. Tags that came with the time or by infection do not count.
+-- How many nodes have each tag from people, files or rules. Temporal tags and those that dreams spread do not count.
 CREATE TABLE given_tags (part INTEGER NOT NULL, name TEXT NOT NULL, nodes INTEGER NOT NULL, PRIMARY KEY (part, name))
   WITHOUT ROWID;
 -- A change of labels alone leaves vectors as they are. `dreamt` names the pass that made a change.
@@ -179,7 +179,7 @@ def _dreams(db: sqlite3.Connection) -> None:
 
 
 def true_given(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
-    """Returns all rows that `given_tags` should have, as (partition, tag, number of nodes), computed from the nodes."""
+    """Yields all rows that `given_tags` should have, as (partition, tag, number of nodes), computed from the nodes."""
     counts = Counter[tuple[int, str]]()
     for part, labels, provenance in db.execute("SELECT part, labels, provenance FROM nodes WHERE labels IS NOT NULL"):
         counts.update((part, name) for name in given_names(unpack_labels(labels)[0], provenance))
@@ -187,10 +187,11 @@ def true_given(db: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
 
 
 ENERGY = """
--- What walks go round, which is little, is found without a look at the nodes.
+-- Quarantined and archived nodes, which searches and walks leave out, are few and are found without reading the nodes.
 CREATE INDEX IF NOT EXISTS nodes_in_quarantine ON nodes (key) WHERE provenance = 'quarantine';
 CREATE INDEX IF NOT EXISTS life_archived ON life (key) WHERE state = 'archived';
--- How many tags an edge has decides how well it can fit those of a query: edges of one size come by weight.
+-- The number of an edge's tags (`size`) limits how similar they can be to those of a query, so edges of each size are
+-- read by weight.
 ALTER TABLE adjacency_tags RENAME TO unsized_tags;
 CREATE TABLE adjacency_tags (
   label INTEGER NOT NULL, node INTEGER NOT NULL, size INTEGER NOT NULL, rank REAL NOT NULL, other_id TEXT NOT NULL,
@@ -215,7 +216,8 @@ def _expiry(db: sqlite3.Connection) -> None:
 
 
 FACTS = """
--- Of an entity with many facts only the most certain are read, and of those that ended what ended after a time.
+-- The active facts of an entity in the order of certainty, and the ended ones by their end, so that no more are read
+-- than a query needs.
 CREATE INDEX IF NOT EXISTS facts_of_subject ON facts (subject, confidence DESC, created DESC, id)
   WHERE status IN ('staged', 'confirmed');
 CREATE INDEX IF NOT EXISTS facts_of_object ON facts (object, confidence DESC, created DESC, id)
@@ -225,7 +227,7 @@ CREATE INDEX IF NOT EXISTS facts_past_object ON facts (object, valid_until)
   WHERE object IS NOT NULL AND status IN ('superseded', 'retracted');
 CREATE INDEX IF NOT EXISTS facts_by_ref ON facts (source_ref) WHERE source_ref IS NOT NULL;
 CREATE INDEX IF NOT EXISTS facts_used ON facts (access_count, part) WHERE access_count > 0;
--- The words of the names of nodes, without marks and case: a name is found by some of its words, or by how they begin.
+-- The words of the names of nodes, without accents and case: a name is found by any of its words or their beginning.
 CREATE TABLE IF NOT EXISTS name_words (
   part INTEGER NOT NULL, word TEXT NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (part, word, key)) WITHOUT ROWID;
 DELETE FROM name_words;
@@ -292,7 +294,8 @@ def _named(db: sqlite3.Connection) -> None:
 
 
 RELATIONS = """
--- The words of what is stated of an edge, and of the notes on edges. `time` has a minus, so that the newest come first.
+-- The words of stated edges (type and description) and of the notes on edges. `time` is negative, so that the newest
+-- come first.
 CREATE TABLE IF NOT EXISTS relation_words (
   part INTEGER NOT NULL, word TEXT NOT NULL, time INTEGER NOT NULL, key INTEGER NOT NULL,
   PRIMARY KEY (part, word, time, key)) WITHOUT ROWID;

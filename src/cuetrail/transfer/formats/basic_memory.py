@@ -352,7 +352,9 @@ class _Note:
 
 
 def note_files(path: Path, errors: list[FileError] | None = None) -> list[Path]:
-    """Returns the notes below a folder, sorted and without hidden ones; for a file, only that. Raises InputError."""
+    """Returns the notes below a folder, sorted and without hidden ones; for a file, only that. Folders that cannot be
+    read are added to `errors`. Raises InputError for a missing path.
+    """
     if path.is_file():
         return [path]
     if not path.is_dir():
@@ -548,7 +550,8 @@ def dump(records: Iterable[Record], path: Path) -> int:
     """Writes one note per node into the folder; returns the number of notes. Other files in it stay.
 
     Records of other origin are exported too: their atoms become `[note]` observations, facts become observations or
-    relations, and atoms without an owner go to one note, `memories.md`. Raises InputError.
+    relations, and atoms without an owner go to one note, `memories.md`. Raises InputError if the folder is a file, or
+    cannot be written.
     """
     if path.exists() and not path.is_dir():
         raise InputError(f"{path} is a file. Give a folder for the notes.")

@@ -75,7 +75,7 @@ class _Atoms:
 
 
 def node_id(given: str) -> str:
-    """Returns the id of the atom with this id in CozoDB."""
+    """Returns the id that an atom gets here, from its id in CozoDB."""
     return f"{FORMAT}:{given}"
 
 
@@ -242,7 +242,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _list(value: Any) -> list[str]:
-    """Returns the texts of a list; of a text that is a JSON list, or words with commas between them."""
+    """Returns the words in a value: a list, a text that is a JSON list, or a text with commas; [] for anything else."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             value = json.loads(value)

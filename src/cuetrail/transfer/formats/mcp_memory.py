@@ -193,7 +193,8 @@ def dump(records: Iterable[Record], path: Path) -> int:
     """Writes the records as `memory.jsonl`; returns the number of entities and relations.
 
     An atom without an owner becomes an entity with its text as observation, a fact becomes a relation or an
-    observation. Placeholders are left out, relations to them are written. Raises InputError.
+    observation. Placeholders are left out, relations to them are written. Raises InputError if the path cannot be
+    written.
     """
     graph = graph_view(records)
     rows = [*_entity_rows(graph), *_relation_rows(graph)]

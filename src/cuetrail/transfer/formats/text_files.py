@@ -50,7 +50,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def decode_utf(data: bytes) -> str:
-    """Decodes UTF-8, or UTF-16 with a byte order mark; guesses no other encoding. Raises ValueError."""
+    """Decodes UTF-8, or UTF-16 with a byte order mark; guesses no other encoding. Raises ValueError for other bytes."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16")
     return data.decode("utf-8-sig")

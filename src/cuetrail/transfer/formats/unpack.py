@@ -22,7 +22,8 @@ HEAD_BYTES = 1 << 16
 
 
 _GZIP, _ZIP, _ENTRY, _SQLITE = b"\x1f\x8b", b"PK\x03\x04", b"PK\x01\x02", b"SQLite format 3\x00"
-_OFFICE = frozenset({".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar", ".whl"})
+# Documents and programs that are packed as zip archives.
+_OTHER_ZIPS = frozenset({".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar", ".whl"})
 
 
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
@@ -33,7 +34,9 @@ _MOST_TIMES, _ALWAYS_BYTES = 100, 2 * MOST_BYTES
 
 
 def read_head(path: Path) -> bytes:
-    """Returns the first HEAD_BYTES of a file, unpacked if it is an intact gzip file. Raises ReadError."""
+    """Returns the first HEAD_BYTES of a file, unpacked if it is an intact gzip file. Raises ReadError if it cannot be
+    read.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(HEAD_BYTES)
@@ -46,8 +49,8 @@ def read_head(path: Path) -> bytes:
 
 
 def is_zip(path: Path) -> bool:
-    """True for a zip archive that is no document of an office program."""
-    return path.is_file() and _start(path) == _ZIP and path.suffix.lower() not in _OFFICE
+    """True for a zip archive, except one that is a document, an e-book or a program (.docx, .epub, .jar ...)."""
+    return path.is_file() and _start(path) == _ZIP and path.suffix.lower() not in _OTHER_ZIPS
 
 
 def _start(path: Path) -> bytes:
@@ -56,7 +59,7 @@ def _start(path: Path) -> bytes:
 
 
 def refuse_others(path: Path) -> None:
-    """Raises ReadError for what cannot be imported: a database, a document of an office program, damaged gzip files."""
+    """Raises ReadError for what cannot be imported: a database, a document or e-book, a damaged gzip file."""
     if path.is_file():
         with path.open("rb") as file:
             start = file.read(len(_SQLITE))
@@ -65,8 +68,10 @@ def refuse_others(path: Path) -> None:
                 f"{path} is a database of SQLite. Export its content from the app that wrote it, as JSON or Markdown. "
                 "A memory of cuetrail is copied with `cuetrail copy`."
             )
-        if start.startswith(_ZIP) and path.suffix.lower() in _OFFICE:
-            raise ReadError(f"{path} is a document of an office program. Save it as PDF or HTML, and ingest that.")
+        if start.startswith(_ZIP) and path.suffix.lower() in _OTHER_ZIPS:
+            raise ReadError(
+                f"{path} is a {path.suffix.lower()} file, not an export. Save it as PDF or HTML, and ingest that."
+            )
         if start.startswith(_GZIP):
             try:
                 with gzip.open(path) as packed:
@@ -130,7 +135,7 @@ class _Budget:
         self._path, self._bytes, self._members = path, most_bytes, MOST_MEMBERS
 
     def spend(self, size: int, members: int = 0) -> None:
-        """Raises ReadError if the budget is used up."""
+        """Takes bytes and files from the budget. Raises ReadError if there are more than it has."""
         self._bytes -= size
         self._members -= members
         if self._bytes < 0:
@@ -183,7 +188,9 @@ _ZIP_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImp
 
 
 def _safe_name(member: zipfile.ZipInfo) -> str | None:
-    """Returns the path of a file below the archive's folder; None for folders, links, and paths that lead out of it."""
+    """Returns the path of a file below the archive's folder; None for folders, links, paths that lead out of it, and
+    files of the system or of other programs, such as those in `.git`.
+    """
     parts = [part for part in member.filename.replace("\\", "/").split("/") if part not in ("", ".")]
     is_link = (member.external_attr >> 16) & 0o170000 == 0o120000
     if member.is_dir() or is_link or not parts or ".." in parts or parts[0].endswith(":") or "\x00" in member.filename:
@@ -205,19 +212,21 @@ def _unzip_inner(
 
 
 def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, budget: _Budget) -> None:
-    """Writes one file, with its time. What counts is what it really unpacks to, not the size that it states."""
+    """Writes one file, with its time. What counts is what it really unpacks to, not the size that it states.
+
+    Raises ReadError if it cannot be unpacked.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(member) as packed, path.open("wb") as file:
             while piece := packed.read(CHUNK_BYTES):
                 budget.spend(len(piece))
                 file.write(piece)
-    except OSError as error:
-        raise ReadError(
-            f"{member.filename[:200]} cannot be unpacked ({error.strerror or error}). Unzip the archive by hand."
-        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ReadError(f"{member.filename[:200]} cannot be unpacked ({reason}). Unzip the archive by hand.") from error
+    # An archive may state a time that is none.
     with contextlib.suppress(OSError, ValueError):
-        # A time that no calendar has is left out.
         stamp = datetime(*member.date_time, tzinfo=UTC).timestamp()
         os.utime(path, (stamp, stamp))
 

@@ -82,7 +82,7 @@ def read(text: str, source: str, place: Place = NOWHERE) -> list[Document]:
 def load_values(text: str) -> tuple[Any, int]:
     """Returns the value of a JSON text, or the list of values of JSON Lines, and the number of broken lines.
 
-    The value is None if the text is neither.
+    The value is None if the text is neither, or if most of its lines are broken.
     """
     try:
         return load_json(text), 0
@@ -135,8 +135,8 @@ def read_turn(message: Any) -> Turn | None:
 
 
 def _turns(message: Any, left_out: Counter[str]) -> list[Turn]:
-    """Returns a message as a turn, after the texts of the files attached to it; [] if it is hidden, is not an object,
-    or has no speaker. Counts in `left_out` what is left out.
+    """Returns a message as a turn, after the texts of the files attached to it; only these if it has no speaker or no
+    text, and [] if it is hidden or not an object. Counts in `left_out` what is left out.
     """
     if not isinstance(message, dict):
         return []
@@ -151,7 +151,7 @@ def _turns(message: Any, left_out: Counter[str]) -> list[Turn]:
 
 
 def _turn(message: Mapping[str, Any], left_out: Counter[str]) -> Turn | None:
-    """Returns a message as a turn; None if it has no speaker or no text."""
+    """Returns a message as a turn; None if it has no speaker or no text. A name wins over the role "user"."""
     speaker = speaker_of(message)
     text = claude.without_unsupported(chatgpt.without_citations(text_of(message), left_out)).strip()
     return Turn(speaker, text, time_of(message)) if speaker and text else None

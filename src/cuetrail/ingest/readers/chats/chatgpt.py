@@ -30,7 +30,9 @@ _CITATION = re.compile(
 
 
 def messages_of_branch(mapping: Mapping[str, Any], current: Any) -> list[Any]:
-    """Returns the messages from the root to the current node of a conversation. Other branches are discarded edits."""
+    """Returns the messages from the root to the current node of a conversation, or to the latest leaf if that is not
+    stated. Other branches are discarded edits.
+    """
     if not isinstance(current, str) or current not in mapping:
         leaves = [k for k, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
         current = max(leaves, key=lambda k: _node_time(mapping[k]), default=None)
@@ -50,7 +52,7 @@ def _node_time(node: Mapping[str, Any]) -> int:
 
 
 def reason_to_hide(message: Mapping[str, Any]) -> str:
-    """Returns what a message of ChatGPT is that its page does not show as a message; "" if it is one to read."""
+    """Returns under which name a message is counted as left out, such as "tool outputs"; "" if it is to be read."""
     author, content, metadata = message.get("author"), message.get("content"), message.get("metadata")
     kind = content.get("content_type") if isinstance(content, dict) else None
     if kind in HIDDEN or message.get("type") in HIDDEN:
@@ -64,7 +66,9 @@ def reason_to_hide(message: Mapping[str, Any]) -> str:
 
 
 def without_citations(text: str, left_out: Counter[str]) -> str:
-    """Returns a text without marks of citations, and counts these."""
+    """Returns a text without marks of citations, which are counted in `left_out`. A marked name stays as plain text,
+    and notes on blocks that could not be shown are removed.
+    """
     if "\ue200" in text or "【" in text or "oaicite" in text:
         text = _ENTITY.sub(r"\1", text)
         text, count = _CITATION.subn("", text)

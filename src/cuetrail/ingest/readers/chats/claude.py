@@ -20,7 +20,7 @@ _UNSUPPORTED = re.compile(r"```\nThis block is not supported on your current dev
 
 
 def count_blocks(message: Mapping[str, Any], left_out: Counter[str]) -> None:
-    """Counts the blocks of a message of Claude that are no text to read."""
+    """Counts in `left_out` the blocks of a message of Claude that are no text, such as tool calls."""
     content = message.get("content")
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict) and block.get("type") in _BLOCKS:

@@ -34,7 +34,9 @@ _ACCOUNT_NAMES = frozenset({"user", "users", "account", "login_history"})
 
 
 def refuse_by_name(source: str, place: Place) -> None:
-    """Raises LeftOut for a file of an export that holds no chats, such as `chat.html`, which repeats them."""
+    """Raises LeftOut for a file of an unpacked export without chats of its own, known by its name, such as `chat.html`,
+    which repeats them.
+    """
     if place.app != "chats":
         return
     name = PurePosixPath(source).name.casefold()

@@ -67,7 +67,7 @@ _STEPS = f"""CALL (parts, keys) {{
   WITH s, o, e, n, parts, energy ORDER BY energy DESC, e.id, e.part
   WITH s, n, parts, head(collect([energy, e.uid, e.id, e.part, e.kind, e.weight, e.tags, startNode(e) = o])) AS best
   WITH s, n, parts, best ORDER BY best[0] DESC, n.id
-  // A few more: where several places have an id, what they are called here decides which comes first.
+  // A few more: if several partitions have an id, the id that each node has in this scope decides the order.
   WITH s, size(parts) - 1 AS spare, collect([n.key, n.id, n.part, best, n.ref]) AS steps
   RETURN collect([s.number, steps[..s.wanted + spare]]) AS found }}"""
 # Other records with a found id decide what that one is called; with one partition there are none.

@@ -128,7 +128,9 @@ class TextSearch:
         self.narrowed = bool(where.tags or where.buckets or where.kinds)
 
     def run(self, query: TextQuery, limit: int) -> list[Match]:
-        """Returns the best `limit` matches and all that tie with the last of them."""
+        """Returns the best `limit` matches and all that tie with the last of them. Without words: the newest `limit`
+        nodes that pass the filters on tags, buckets or kinds; none without such filters.
+        """
         if limit <= 0 or not self.reader.parts or not self.fields:
             return []
         phrases = [words for words in map(terms_of, query.phrases) if words]

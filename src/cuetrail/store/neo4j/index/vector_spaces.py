@@ -123,7 +123,9 @@ def _name(tx: Tx, name: str, space: VectorSpace | None) -> None:
 
 
 def slot_in_use(tx: Tx, space: VectorSpace) -> str:
-    """Returns NOW or NEXT: whether searches use this model, or a change-over fills it. Else raises EmbedderMismatch."""
+    """Returns NOW if searches use the vectors of this model, NEXT if a change-over to it is making them. Raises
+    EmbedderMismatch for any other model.
+    """
     for name in (NOW, NEXT):
         if _space(tx, name) == space:
             return name

@@ -17,7 +17,9 @@ SHOWN = 12
 
 
 def check(graph: MappedGraph) -> GraphCheck:
-    """Returns how the mapping of a graph fits it."""
+    """Compares the mapping of a graph with the graph; returns the numbers of its nodes and relationships, and findings
+    on what fits and what does not.
+    """
     mapping = graph.mapping
     names = list(_names(graph, "labels", mapping.labels)) + list(_names(graph, "types", mapping.types))
     nodes = graph.rows(f"MATCH (n{one_of(mapping.labels)}) RETURN count(n)")[0][0]
@@ -261,7 +263,9 @@ def _fulltext(graph: MappedGraph) -> Iterator[GraphFinding]:
 
 
 def _how_to_index(mapping: GraphMapping) -> str:
-    """Returns the statement that makes a full-text index for the texts and names of a mapping."""
+    """Returns the statement that makes a full-text index for the texts and names of a mapping; "there is none" if the
+    mapping names no labels or neither of them.
+    """
     named = [f"n.{quoted(name)}" for name in (mapping.name, mapping.text) if name]
     if not mapping.labels or not named:
         return "there is none"

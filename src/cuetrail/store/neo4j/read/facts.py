@@ -155,7 +155,9 @@ def facts(
 
 
 def most_used(reader: Reader, limit: int) -> list[int]:
-    """Returns the keys of the `limit` entities that have the most used facts, most used first."""
+    """Returns the keys of up to `limit` entities by the access count of their most used fact, highest first, then by
+    key. Only staged and confirmed facts that were used count.
+    """
     given = {"parts": reader.parts, "active": list(ACTIVE), "limit": min(max(limit, 0), 2**31)}
     return [key for key, _ in rows(reader.tx, _USED, **given)]
 

@@ -123,7 +123,9 @@ def _in_order(tx: Tx, query: str, part: int, words: Sequence[str] = ()) -> Itera
 
 
 def _holding(words: Sequence[str], *fields: str, lists: Sequence[str] = ()) -> str:
-    """Returns a condition: one of the fields contains one of `$words`. True if there are no words."""
+    """Returns a Cypher condition: one of `fields`, or an item of one of the list fields `lists`, contains one of
+    `$words`, which are in lower case. Without words it always holds.
+    """
     said = [f"toLower(coalesce({field}, '')) CONTAINS word" for field in fields]
     said += [f"any(one IN coalesce({field}, []) WHERE toLower(one) CONTAINS word)" for field in lists]
     return f"any(word IN $words WHERE {' OR '.join(said)})" if words else "true"

@@ -159,7 +159,9 @@ class TextSearch:
         return self.analyser.analyze(analysable(clean(text)))
 
     def run(self, query: TextQuery, limit: int) -> Matches:
-        """Returns the best `limit` documents and all that tie with the last of them."""
+        """Returns the best `limit` documents and all that tie with the last of them. Without words: the newest ones
+        that pass the filters (see `_newest`); none if there are no filters on tags, buckets or kinds.
+        """
         phrases = [words for words in map(self.words, query.phrases) if words]
         if not all(self._is_known(word) for words in phrases for word in words):
             return Matches([])

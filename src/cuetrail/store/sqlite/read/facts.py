@@ -154,7 +154,9 @@ def facts(
 
 
 def most_used(reader: Reader, limit: int) -> list[int]:
-    """Returns the keys of the `limit` entities that have the most used facts, most used first."""
+    """Returns the keys of up to `limit` entities by the access count of their most used fact, highest first, then by
+    key. Only staged and confirmed facts that were used count.
+    """
     query = (
         "SELECT subject, access_count FROM facts INDEXED BY facts_used WHERE access_count > 0"
         f" AND status IN ('staged', 'confirmed') AND {reader.among()} ORDER BY access_count DESC"

@@ -30,5 +30,5 @@ HOSTILE_JSON: list[Any] = [
 ]  # fmt: skip
 """Hostile values that JSON can express."""
 
-HOSTILE: list[Any] = [*HOSTILE_JSON, math.nan, math.inf, -math.inf, _nested(900), b"a" * 100, "\ud800", 10**5000]
+HOSTILE: list[Any] = [*HOSTILE_JSON, math.nan, math.inf, -math.inf, _nested(900), b"a" * 100, "\ud800"]
 """Hostile values of Python."""

@@ -19,6 +19,7 @@ ANSWERS = {
     "who traced the outages to the cold connector?": "Found by [[Ines Okafor|Ines]]",
     "what depends on the pulse interval?": "The second rule depends on [[Choose the pulse interval]]",
 }
+ABSENT = "when does my passport expire?"
 
 
 def questions(file: str) -> set[str]:
@@ -37,7 +38,11 @@ def memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def test_every_question_of_the_readme_and_the_demo_has_a_known_answer() -> None:
-    assert questions("README.md") | questions("scripts/demo.sh") == set(ANSWERS)
+    assert questions("README.md") | questions("scripts/demo.sh") == {*ANSWERS, ABSENT}
+
+
+def test_what_no_note_says_is_refused(memory: Memory) -> None:
+    assert not memory.recall(ABSENT, now=NOW).answerable
 
 
 @pytest.mark.parametrize("cue", ANSWERS)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cuetrail.cli.output import node_title, short_id
+from cuetrail.cli.screen.source_paths import source_of
 from cuetrail.errors import InputError, NotFound
 
 if TYPE_CHECKING:
@@ -157,6 +158,11 @@ _ID_PREFIX = re.compile(r"[0-9a-f]{6,32}")
 def is_id_prefix(word: str) -> bool:
     """True if the word can be the first digits of an id made by cuetrail."""
     return _ID_PREFIX.fullmatch(word.lower()) is not None
+
+
+def find_source(memory: Memory, path: str | None) -> str | None:
+    """Returns the source that a --source names, which may also be the path of an ingested file on this machine."""
+    return path if path is None else source_of(path, memory.store.ingested(memory.scope).roots)
 
 
 def find_node(memory: Memory, word: str) -> Node:

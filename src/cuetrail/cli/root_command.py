@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -24,6 +25,8 @@ OTHER_WORDS = {
     "update": "edit", "models": "model", "check": "doctor", "tags": "labels",
 }  # fmt: skip
 """Words that other programs use, each with the command that does this here."""
+CLOSE = 0.7
+"""How much, from 0 to 1, an unknown command must be like another one to be taken for it."""
 FIRST_WORDS_OF_QUESTIONS = frozenset(
     [
         "who",
@@ -83,11 +86,13 @@ class RootGroup(OrderedGroup):
         word = args[0].lower()
         if word in OTHER_WORDS:
             return f"Did you mean {OTHER_WORDS[word]!r}? See `cuetrail help {OTHER_WORDS[word]}`."
+        near = [] if word in FIRST_WORDS_OF_QUESTIONS else get_close_matches(word, [*self.commands, *ASKING], 1, CLOSE)
+        if near:
+            return f"Did you mean {('recall' if near[0] in ASKING else near[0])!r}?"
         if word in FIRST_WORDS_OF_QUESTIONS or any(map(is_question, args)):
             return "To ask, put the question in quotes: " + f'cuetrail "{" ".join(args)}"'
-        for near in get_close_matches(word, [*self.commands, *ASKING], 1):
-            return f"Did you mean {('recall' if near in ASKING else near)!r}?"
-        return "`cuetrail help` lists the commands."
+        asks = f" `cuetrail recall {shlex.join(args)}` asks." if any(map(str.isalnum, word)) else ""
+        return f"`cuetrail help` lists the commands.{asks}"
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Runs a command and exits: 0 done, 1 partly or failed, 2 wrong use, 3 unusable memory, 130 interrupted."""

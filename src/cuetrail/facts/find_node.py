@@ -45,8 +45,17 @@ def nodes_of(store: Store, scope: Scope, ids: Iterable[str], source: str | None)
     nodes = [] if source is None else store.atoms_of(scope, [source], everywhere=True)[source]
     of_file = [node.id for node in nodes]
     if source is not None and not of_file:
-        raise NotFound(f"nothing in this scope came from {source!r}")
+        raise NotFound(f"nothing in this scope came from {source!r}{_similar_source(store, scope, source)}")
     return [require_node(store, scope, id_) for id_ in ids] + of_file
+
+
+def _similar_source(store: Store, scope: Scope, source: str) -> str:
+    """Returns the end of an error message: a file whose path ends in this one, "" if there is none."""
+    for name in sorted(store.ingested(scope).roots):
+        for file in sorted(store.ingested(scope, name).files):
+            if file.endswith(f"/{source}"):
+                return f"; did you mean {file!r}?"
+    return ""
 
 
 def require_own(store: Store, scope: Scope, ids: Sequence[str], verb: str) -> list[Node]:

@@ -309,3 +309,14 @@ def test_private_memories_are_seen_by_their_user_and_shared_ones_by_the_team(run
 
 def test_sharing_with_a_team_one_is_not_in_is_wrong_use(run: Run) -> None:
     assert "--team birds, CUETRAIL_TEAMS" in run("add", "a text", "--share", "birds", code=2).stderr
+
+
+def test_what_to_forget_may_be_given_by_the_path_of_its_file(run: Run, tmp_path: Path) -> None:
+    note = tmp_path / "notes" / "house" / "Kite.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("The kite flies over the lighthouse every evening.")
+    run("ingest", tmp_path / "notes")
+    assert "did you mean 'notes/house/Kite.md'?" in run("forget", "--source", "house/Kite.md", "--yes", code=2).stderr
+    assert "would forget" in run("forget", "--source", note, "--dry-run").stdout
+    run("forget", "--source", note, "--yes")
+    assert run("recall", "kite").stdout == ""

@@ -9,7 +9,7 @@ import pytest
 
 from cuetrail import Memory
 from cuetrail.cli.screen.reasons import Reasons, path_ids
-from cuetrail.cli.screen.source_paths import file_of, shown_path
+from cuetrail.cli.screen.source_paths import file_of, shown_path, source_of
 
 VAULT = Path(__file__).parents[3] / "examples" / "vault"
 Lines = Callable[[str], dict[str, str]]
@@ -72,3 +72,12 @@ def test_a_source_leads_to_its_file_while_it_is_there(tmp_path: Path) -> None:
     for source in ("a/gone.md", "b/Tea.md", "a\0b", "", None):
         assert file_of(source, roots) is None
     assert shown_path(Path("/")) == "/"
+
+
+def test_a_file_is_known_by_its_path_on_this_machine_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    roots = {"a": str(tmp_path / "a"), "x/one.json": str(tmp_path / "one.json")}
+    monkeypatch.chdir(tmp_path)
+    assert source_of(str(tmp_path / "a" / "Tea.md"), roots) == "a/Tea.md"
+    assert source_of("one.json", roots) == "x/one.json"
+    for source in ("a/Tea.md", "a", "b/Tea.md", "talk-42", "a\0b", "~nobody-at-all/x"):
+        assert source_of(source, roots) == source

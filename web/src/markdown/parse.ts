@@ -14,7 +14,9 @@ export interface Wikilink extends Tokens.Generic {
 
 const WIKILINK = /^(!?)\[\[([^\]|\n]+)(?:\|([^\]\n]+))?\]\]/;
 
-const isDendronName = (text: string): boolean => /^[\w-]+(?:\.[\w-]+)+$/.test(text.trim());
+/** The name of another vault, and a heading behind #, may stand around it. */
+const isDendronName = (text: string): boolean => /^(?:dendron:\/\/[^/|]+\/)?[\w-]+(?:\.[\w-]+)+(?:#.*)?$/.test(text.trim());
+const VAULT = /^\s*dendron:\/\/[^/|]+\//;
 
 const lexers = [false, true].map((breaks) => new Marked({ gfm: true, breaks }));
 for (const one of lexers) {
@@ -30,7 +32,8 @@ for (const one of lexers) {
           const [raw, sign, first = "", second] = found;
           // Dendron writes the text before the name of the note.
           const [target, shown] = second !== undefined && isDendronName(second) && !isDendronName(first) ? [second, first] : [first, second];
-          return { type: "wikilink", raw, target: target.trim(), shown: (shown ?? target).trim(), embed: sign === "!" };
+          const name = target.replace(VAULT, "").trim();
+          return { type: "wikilink", raw, target: name, shown: (shown ?? name).trim(), embed: sign === "!" };
         },
       },
     ],

@@ -9,7 +9,7 @@ import click
 
 from cuetrail.cli import output
 from cuetrail.cli.command import Run, verb
-from cuetrail.cli.options import find_node
+from cuetrail.cli.options import find_node, find_source
 from cuetrail.cli.output import count_of, first_of, node_title
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def forget(
         raise click.UsageError("forgetting cannot be undone and there is no terminal to ask on: add --yes")
     with run.open(vectors=True, anyway=True) as memory:
         named = [find_node(memory, id_).id for id_ in ids]
+        source = find_source(memory, source)
         doomed = memory.doomed(*named, source=source, everything=everything)
         if dry_run:
             data = {"would_forget": doomed.ids, **_beside(doomed)}
@@ -129,7 +130,8 @@ def quarantine(run: Run, ids: tuple[str, ...], source: str | None, undo: bool) -
     if not ids and source is None:
         raise click.UsageError("name what to set aside: ids, or --source PATH")
     with run.open() as memory:
-        moved = memory.quarantine(*(find_node(memory, id_).id for id_ in ids), source=source, undo=undo)
+        named = (find_node(memory, id_).id for id_ in ids)
+        moved = memory.quarantine(*named, source=find_source(memory, source), undo=undo)
     done = "let back" if undo else "set aside"
     count = count_of(len(moved), "memory", "memories")
     run.summary({"moved": [node.id for node in moved], "undo": undo}, f"{done} {count}")

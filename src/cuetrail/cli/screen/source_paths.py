@@ -26,6 +26,23 @@ def file_of(source: str | None, roots: Mapping[str, str]) -> Path | None:
     return None
 
 
+def source_of(path: str, roots: Mapping[str, str]) -> str:
+    """Returns the source of a file or folder that is given by its path on this machine; the path itself if it was not
+    ingested, or if it is a source already.
+    """
+    if any(path == name or path.startswith(f"{name}/") for name in roots):
+        return path
+    try:
+        file = Path(path).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path
+    for name in sorted(roots, key=lambda name: len(roots[name]), reverse=True):
+        if file.is_relative_to(roots[name]):
+            below = file.relative_to(roots[name]).as_posix()
+            return name if below == "." else f"{name}/{below}"
+    return path
+
+
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,3 +53,14 @@ def vault(tmp_path: Path) -> Path:
     (folder / "Receiver.md").write_text("# Receiver\n\nThe receiver falls silent in frost, see [[Connector]]. #fault\n")
     (folder / "Connector.md").write_text("# Connector\n\nBelow minus five degrees the connector shrinks. #hardware\n")
     return folder
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "home"
+    place.mkdir()
+    monkeypatch.setenv("HOME", str(place))
+    for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    return place

@@ -68,8 +68,8 @@ def command(memory: Path, *arguments: str) -> StdioServerParameters:
 
 
 @asynccontextmanager
-async def agent(server: Any, **options: Any) -> AsyncIterator[Agent]:
-    with anyio.fail_after(60):
+async def agent(server: Any, *, seconds: float = 60, **options: Any) -> AsyncIterator[Agent]:
+    with anyio.fail_after(seconds):
         async with Client(server, **options) as client:
             yield Agent(client)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -11,20 +10,8 @@ from typing import Any
 
 import pytest
 
-from cuetrail.serve.mcp import client_install
+from cuetrail.serve.mcp import client_install, settings_json
 from tests.cli.conftest import Run
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    place = tmp_path / "home"
-    place.mkdir()
-    monkeypatch.setenv("HOME", str(place))
-    for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "APPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(sys, "platform", "linux")
-    return place
-
 
 PLACES = {
     "claude": (".claude.json", "mcpServers"),
@@ -197,14 +184,14 @@ def test_a_file_that_others_may_not_read_stays_so(home: Path, run: Run) -> None:
     ],
 )
 def test_an_entry_is_written_as_its_neighbours_are(before: str, after: str) -> None:
-    assert client_install.set_member(before, "a", "n", 1) == after
-    assert client_install.parse_json(after)["a"]["n"] == 1
+    assert settings_json.set_member(before, "a", "n", 1) == after
+    assert settings_json.parse_json(after)["a"]["n"] == 1
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": }', '{"a": {"b": 1}', "[", '{"a" 1}', "{'a': 1}", '{"a": 1} x', "/"])
 def test_broken_settings_are_an_error(text: str) -> None:
     with pytest.raises(json.JSONDecodeError):
-        client_install.parse_json(text)
+        settings_json.parse_json(text)
 
 
 def test_claude_desktop_is_told_where_it_is_installed(home: Path, run: Run) -> None:
@@ -229,10 +216,13 @@ def test_a_name_that_would_break_the_file_is_refused(home: Path, run: Run) -> No
 
 
 def test_the_command_line_knows_the_clients_there_are() -> None:
+    from cuetrail.cli import agent_settings
     from cuetrail.cli.commands import serve
+    from cuetrail.serve.mcp.client_hooks import EVENTS
     from cuetrail.serve.mcp.handshake import COMPAT, PROFILES
 
-    assert serve.CLIENTS == client_install.CLIENTS
+    assert agent_settings.CLIENTS == client_install.CLIENTS
+    assert tuple(EVENTS) == agent_settings.WITH_HOOKS
     assert tuple(PROFILES) == serve.PROFILES
     assert tuple(COMPAT) == serve.COMPAT_SERVERS
 

@@ -76,13 +76,22 @@ def test_entities_with_names_that_are_there_are_ignored(compat: Talk) -> None:
     compat(again)
 
 
-def test_duplicate_relations_are_skipped_and_both_ends_must_be_there(compat: Talk) -> None:
+def test_duplicate_relations_are_skipped_and_an_end_need_not_be_an_entity(compat: Talk) -> None:
     async def relate(one: Agent) -> None:
         back = {"from": "Bob", "to": "Ada_Lovelace", "relationType": "knows"}
         assert await one.data("create_relations", relations=[KNOWS, back, back]) == {"relations": [back]}
-        wrong = {"from": "Bob", "to": "Nobody", "relationType": "knows"}
-        assert await one.error("create_relations", relations=[wrong]) == "Entity with name Nobody not found"
-        assert (await one.data("read_graph"))["relations"] == [KNOWS, back]
+        ghosts = [
+            {"from": "Bob", "to": "Nobody", "relationType": "knows"},
+            {"from": "X", "to": "Y", "relationType": ""},
+        ]
+        assert await one.data("create_relations", relations=ghosts) == {"relations": ghosts}
+        assert await one.data("read_graph") == {"entities": [ADA, BOB], "relations": [KNOWS, back, *ghosts]}
+        assert (await one.data("open_nodes", names=["Nobody", "X"])) == {"entities": [], "relations": []}
+        nobody = {"name": "Nobody", "entityType": "person", "observations": []}
+        assert await one.data("create_entities", entities=[nobody]) == {"entities": [nobody]}
+        assert (await one.data("open_nodes", names=["Nobody"]))["relations"] == ghosts[:1]
+        await one.data("delete_entities", entityNames=["X"])
+        assert (await one.data("read_graph"))["relations"] == [KNOWS, back, ghosts[0]]
 
     compat(relate)
 
@@ -106,7 +115,7 @@ def test_deleting_an_entity_takes_its_relations_and_leaves_what_others_say(compa
         assert await one.text("delete_entities", entityNames=["Ada_Lovelace"]) == "Entities deleted successfully"
         assert await one.data("read_graph") == {"entities": [BOB], "relations": []}
         again = await one.data("delete_entities", entityNames=["Ada_Lovelace"])
-        assert again == {"success": True, "message": "Deleted 0 of 1 entities. Not found: Ada_Lovelace"}
+        assert again == {"success": True, "message": "Entities deleted successfully"}
         assert await one.data("create_entities", entities=[ADA]) == {"entities": [ADA]}
         assert (await one.data("read_graph"))["entities"] == [BOB, ADA]
 
@@ -116,14 +125,14 @@ def test_deleting_an_entity_takes_its_relations_and_leaves_what_others_say(compa
 def test_deleting_an_observation_leaves_the_same_words_of_another_entity(compat: Talk) -> None:
     async def delete(one: Agent) -> None:
         tea = [{"entityName": "Ada_Lovelace", "observations": ["Likes tea", "Never said"]}]
-        assert await one.text("delete_observations", deletions=tea) == "Deleted 1 of 2 observations."
+        assert await one.text("delete_observations", deletions=tea) == "Observations deleted successfully"
         graph = await one.data("read_graph")
         assert [entity["observations"] for entity in graph["entities"]] == [["Speaks French"], ["Likes tea"]]
         await one.data("delete_observations", deletions=[{"entityName": "Bob", "observations": ["Likes tea"]}])
         await one.data("add_observations", observations=[{"entityName": "Bob", "contents": ["Likes tea"]}])
         assert (await one.data("open_nodes", names=["Bob"]))["entities"] == [BOB]
         gone = await one.text("delete_observations", deletions=[{"entityName": "Nobody", "observations": ["x"]}])
-        assert gone == "Deleted 0 of 1 observations. Entities not found: Nobody"
+        assert gone == "Observations deleted successfully"
 
     compat(delete)
 

@@ -79,6 +79,58 @@ def test_the_list_of_tools_is_small_and_every_annotation_is_set(talk: Talk) -> N
     talk(look)
 
 
+def untyped(schema: Any) -> list[Any]:
+    """The parts of a schema that say nothing of a value: no type, or a list without a schema of its items."""
+    if not isinstance(schema, dict):
+        return []
+    kinds = schema.get("type", [])
+    vague = "anyOf" not in schema and (not kinds or ("array" in kinds and "items" not in schema))
+    inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", [])]
+    inner += [schema[key] for key in ("items", "additionalProperties") if key in schema]
+    return [schema] * vague + [part for one in inner for part in untyped(one)]
+
+
+def test_every_argument_is_described_and_every_part_of_a_result_has_a_type(talk: Talk) -> None:
+    async def look(one: Agent) -> None:
+        for tool in (await one.client.list_tools()).tools:
+            for name, schema in tool.input_schema["properties"].items():
+                assert schema.get("description"), (tool.name, name)
+                assert not untyped(schema), (tool.name, name)
+            assert tool.output_schema is not None
+            assert tool.output_schema.keys() & {"properties", "additionalProperties"}, tool.name
+            assert not untyped(tool.output_schema), tool.name
+
+    talk(look)
+
+
+def test_explore_takes_what_the_library_takes(talk: Talk) -> None:
+    tools = {tool.name: tool for tool in TOOLS}
+    assert set(tools["memory_explore"].properties) == set(every_tool()["memory_explore"].properties) | {"tokens"}
+
+    async def explore(one: Agent) -> None:
+        await one.data("memory_add", name="Ines Okafor", kind="person", text="Tunes the receiver.", id="ines")
+        await one.data("memory_add", name="Tomas Lund", kind="person", id="tomas", tags=["mast"])
+        await one.data("memory_relate", src="ines", dst="tomas", type="colleague", attitude=4, text="Both climb.")
+        given: dict[str, Any] = {"text_matches": ["Ines Okafor", "Tomas Lund"]}
+        found = await one.data("memory_explore", **given, explain=True, weights={"semantic": 1, "time": 0})
+        assert {item["title"] for item in found["people"]} == {"Ines Okafor", "Tomas Lund"}
+        assert all("semantic" in item["why"] for item in (*found["people"], *found["relationships"]))
+        friends = {"min_attitude": 5, "relationship_types": ["friend"]}
+        none = await one.data("memory_explore", **given, relationship_filters=friends)
+        assert "relationships" not in none
+        (person,) = (await one.data("memory_explore", **given, tags=["mast"]))["people"]
+        assert person == {"id": "tomas", "title": "Tomas Lund"}
+        more: dict[str, Any] = {
+            "queries": ["receiver", {"query": "mast", "threshold": 0.1}], "mode": "deep", "multi_query": True,
+            "fuzzy": "phonetic", "record_access": False, "include_archived": True, "granularity": 2.0,
+        }  # fmt: skip
+        assert (await one.data("memory_explore", **given, **more))["answerable"]
+        assert "no relationship filter" in await one.error("memory_explore", **given, relationship_filters={"a": 1})
+        assert "fast" in await one.error("memory_explore", **given, mode="slow")
+
+    talk(explore)
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [

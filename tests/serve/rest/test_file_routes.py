@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import tarfile
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuetrail import Memory
+from cuetrail.errors import InputError
 from cuetrail.serve.memory_access import LazyMemory
+from cuetrail.serve.rest.file_routes import LineReports
 from cuetrail.serve.rest.requests import RequestRules
 from cuetrail.serve.rest.server import make_app
+from cuetrail.serve.rest.service import Progress
 from cuetrail.serve.verbs import verb_job
 from tests.serve.http_tools import EVENTS, events, issuer, refused, serving
 
@@ -96,6 +100,8 @@ def test_a_request_that_comes_too_slowly_is_ended(place: Path, more: int) -> Non
 def test_an_export_can_be_fetched_and_sent_to_another_memory(client: TestClient, tmp_path: Path, format: str) -> None:
     client.post("/v1/add", json={"text": "The antenna stands.", "name": "Antenna", "kind": "entity"})
     data = client.post("/v1/export", json={"format": format}).content
+    plain = client.post("/v1/export", json={"format": format}, headers={"Accept": "application/octet-stream"})
+    assert (plain.content, plain.headers["content-type"]) == (data, "application/octet-stream")
     assert b"Antenna" in data or format == "mem0"
     with serving(tmp_path / "other") as other:
         assert other.post(f"/v1/import?format={format}", content=data).json()["added"] >= 1
@@ -137,3 +143,115 @@ def test_an_import_answers_line_by_line_if_it_is_asked_to(client: TestClient, pl
         assert [error["path"] for error in last["summary"]["errors"]] == ["the file"]
         with Memory(place, embedder=None) as memory:
             assert (memory.get("a") is not None) == stored
+
+
+def lines_of(megabytes: int) -> Iterator[bytes]:
+    """An export that is made while it is sent: two nodes, and lines of a megabyte that are no records."""
+    yield b'{"cuetrail": 1}\n'
+    for number in range(megabytes):
+        if number % (megabytes // 2) == 0:
+            yield (
+                json.dumps({"type": "node", "id": f"n{number}", "text": f"Antenna {number}.", "at": 1}).encode() + b"\n"
+            )
+        yield b"a" * 2**20 + b"\n"
+
+
+async def import_in_place(place: Path, body: Iterator[bytes], rules: RequestRules) -> tuple[int, bytes]:
+    """The status and the body of the answer to an import that is sent piece by piece, and never held as a whole."""
+    said: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        piece = next(body, None)
+        return {"type": "http.request", "body": piece or b"", "more_body": piece is not None}
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    memory = LazyMemory(lambda: Memory(place, embedder=None))
+    asked = {
+        "type": "http", "method": "POST", "path": "/v1/import", "query_string": b"report=lines",
+        "headers": [(b"host", b"localhost")],
+    }  # fmt: skip
+    await make_app(memory, rules)(asked, receive, send)
+    memory.close()
+    return said[0]["status"], b"".join(one.get("body", b"") for one in said)
+
+
+def test_an_import_is_read_as_it_arrives_whatever_its_size(place: Path, tmp_path: Path) -> None:
+    rules = RequestRules()
+    megabytes = 2 + rules.max_upload_bytes // 2**20
+    anyio.run(import_in_place, tmp_path / "first", lines_of(2), rules)
+    tracemalloc.start()
+    status, body = anyio.run(import_in_place, place, lines_of(megabytes), rules)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    *lines, last = map(json.loads, body.splitlines())
+    assert status == 200
+    assert [line["line"] for line in lines] == list(range(2, len(lines) + 2))
+    assert sum(line["result"] == "refused" for line in lines) == megabytes
+    assert last["summary"]["added"] == 2
+    assert peak < rules.max_upload_bytes / 4
+    status, body = anyio.run(import_in_place, place, lines_of(4), RequestRules(max_import_bytes=3 * 2**20))
+    assert (status, json.loads(body)["detail"][:39]) == (413, "a request may have 3145728 bytes: send ")
+
+
+async def no_message() -> Any:
+    await anyio.sleep_forever()
+
+
+def test_a_line_is_told_before_the_import_is_done(tmp_path: Path) -> None:
+    report = tmp_path / "report.jsonl"
+    report.touch()
+    said: list[bytes] = []
+
+    async def run() -> None:
+        told = anyio.Event()
+
+        async def work(progress: Progress) -> bytes:
+            report.write_text('{"line": 2}\n')
+            progress("importing", 1, 0)
+            await told.wait()
+            return b'{"added": 1}'
+
+        async def send(message: Any) -> None:
+            if "body" in message:
+                said.append(message["body"])
+                told.set()
+
+        with anyio.fail_after(60):
+            await LineReports(work, report)({}, no_message, send)
+
+    anyio.run(run)
+    assert said == [b'{"line": 2}\n', b'{"summary": {"added": 1}}\n']
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_an_import_that_fails_says_so_also_when_its_report_has_begun(tmp_path: Path, begun: bool) -> None:
+    report = tmp_path / "report.jsonl"
+    report.write_text('{"line": 2}\n' if begun else "")
+    said: list[bytes] = []
+
+    async def fail(_progress: Progress) -> bytes:
+        raise InputError("the disk is full")
+
+    async def send(message: Any) -> None:
+        said.append(message.get("body", b""))
+
+    async def run() -> None:
+        await LineReports(fail, report)({}, no_message, send)
+
+    if begun:
+        anyio.run(run)
+        assert json.loads(said[-1])["problem"]["detail"] == "the disk is full"
+    else:
+        with pytest.raises(InputError, match="disk is full"):
+            anyio.run(run)
+        assert not said
+
+
+def test_a_repeated_import_with_a_key_is_done_once(client: TestClient) -> None:
+    data = b'{"cuetrail": 1}\n{"type": "node", "id": "a", "text": "One", "at": 1}'
+    key = {"Idempotency-Key": "k"}
+    first, again = (client.post("/v1/import?report=lines", content=data, headers=key).text for _ in range(2))
+    assert json.loads(first.splitlines()[-1]) == json.loads(again)
+    refused(client.post("/v1/import?report=lines", content=data + b"\n", headers=key), 422)

@@ -13,6 +13,8 @@ from starlette.testclient import TestClient
 from cuetrail import Memory
 from tests.serve.http_tools import issuer, refused, serving
 
+NO_MEMORY = "00000000-0000-4000-8000-000000000000"
+
 
 @pytest.fixture
 def client(place: Path) -> Iterator[TestClient]:
@@ -86,7 +88,8 @@ def test_whose_memories_there_are_is_told_and_all_of_one_can_be_deleted(client: 
     assert "deleted" in client.delete("/v2/entities/agent/a%2Fb%20c/").json()["message"]
     client.delete("/v2/entities/user/ada/")
     assert client.get("/v1/entities/").json() == {"count": 0, "results": []}
-    refused(client.delete("/v2/entities/user/ada/"), 404)
+    assert client.delete("/v2/entities/user/ada/").status_code == 200, "there may be nothing to delete"
+    assert client.delete("/v1/entities/user/nobody/").status_code == 200
     refused(client.delete("/v2/entities/robot/ada/"), 400)
 
 
@@ -99,7 +102,7 @@ def test_several_are_corrected_and_deleted_at_once(client: TestClient) -> None:
     assert "2 memories" in client.put("/v1/batch/", json=changed).json()["message"]
     rows = [client.get(f"/memories/{id_}").json() for id_ in ids[:2]]
     assert [(row["memory"], row["metadata"]) for row in rows] == [("Likes rum.", None), ("Likes mate.", {"a": 1})]
-    gone = {"memories": [{"memory_id": ids[0]}, {"memory_id": "none"}]}
+    gone = {"memories": [{"memory_id": ids[0]}, {"memory_id": NO_MEMORY}]}
     refused(client.request("DELETE", "/v1/batch/", json=gone), 404)
     assert client.get(f"/memories/{ids[0]}").status_code == 200, "all of them or none"
     client.request("DELETE", "/v1/batch/", json={"memories": [{"memory_id": id_} for id_ in ids]})
@@ -123,6 +126,11 @@ def test_what_one_says_stays_when_another_deletes_the_same_words(client: TestCli
         ({"user_id": {"in": ["ada", "ben"]}}, {"ada", "ben"}),
         ({"AND": [{"user_id": "ada"}, {"mood": "calm"}]}, {"ada"}),
         ({"NOT": [{"user_id": "ada"}]}, {"ben", "cy"}),
+        ({"OR": [{"user_id": "ada"}, {"user_id": "ben"}]}, {"ada", "ben"}),
+        (
+            {"AND": [{"OR": [{"user_id": "ada"}, {"categories": {"contains": "food"}}]}, {"user_id": "*"}]},
+            {"ada", "cy"},
+        ),
         ({"categories": {"contains": "food"}}, {"cy"}),
         ({"mood": {"ne": "calm"}}, {"ben"}),
         ({"AND": [{"metadata": {"mood": "calm"}}]}, {"ada"}),
@@ -139,6 +147,24 @@ def test_filters_are_those_of_mem0(client: TestClient, filters: dict[str, Any], 
     assert {row["user_id"] for row in found} == users
 
 
+def test_an_addition_has_an_event_that_tells_what_it_stored(client: TestClient) -> None:
+    messages = [{"role": "user", "content": "Likes tea."}, {"role": "assistant", "content": "Noted."}]
+    added = client.post("/v3/memories/add/", json={"messages": messages, "user_id": "ada"}).json()
+    client.post("/v3/memories/add/", json=said("Likes mate.", user_id="ada"))
+    event = client.get(f"/v1/event/{added['event_id']}/").json()
+    assert (event["id"], event["status"], event["event_type"]) == (added["event_id"], added["status"], "ADD")
+    assert {row["memory"] for row in event["results"]} == {"Likes tea.", "Noted."}
+
+
+def test_a_reset_deletes_what_came_from_clients_of_mem0_and_nothing_else(client: TestClient) -> None:
+    client.post("/memories", json=said("Likes tea.", user_id="ada"))
+    client.post("/memories", json=said("Likes mate.", agent_id="ben"))
+    client.post("/v1/add", json={"text": "The antenna stands.", "id": "mine"})
+    assert client.post("/reset").json() == {"message": "All memories reset"}
+    assert client.get("/v1/entities/").json()["count"] == 0
+    assert client.post("/v1/get", json={"id": "mine"}).json()["text"] == "The antenna stands."
+
+
 def test_wrong_use_is_a_problem(client: TestClient) -> None:
     assert "user_id" in refused(client.post("/memories", json=said("Tea.")), 400)
     assert "nothing to remember" in refused(client.post("/memories", json={"user_id": "a", "messages": []}), 400)
@@ -147,7 +173,10 @@ def test_wrong_use_is_a_problem(client: TestClient) -> None:
         refused(client.post("/search", json={"query": "a", "filters": filters}), 400)
     refused(client.get("/memories", params={"page": "one"}), 400)
     refused(client.delete("/memories"), 400)
-    refused(client.get("/memories/none/history"), 404)
+    refused(client.get(f"/memories/{NO_MEMORY}/history"), 404)
+    for path in ("/memories/none", "/v1/memories/none/history/", "/v1/event/none/"):
+        assert "must be a UUID" in refused(client.get(path), 400)
+    refused(client.get(f"/v1/event/{NO_MEMORY}/"), 404)
     refused(client.patch("/memories/none"), 405)
 
 

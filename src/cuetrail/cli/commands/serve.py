@@ -1,25 +1,34 @@
-"""`cuetrail serve`, `token` and `mcp`: the HTTP server, its access tokens, and the MCP server with `mcp install`."""
+"""`cuetrail serve`, `token` and `mcp`: the HTTP server, its access tokens, and the MCP server with what agents run."""
 
 from __future__ import annotations
 
+import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cuetrail.cli import output
+from cuetrail.cli.agent_settings import (
+    CLIENTS,
+    WITH_HOOKS,
+    agrees_to_hooks,
+    client_name,
+    may_ask,
+    memory_arguments,
+    server_arguments,
+    show_changes,
+    write_changes,
+)
 from cuetrail.cli.command import Run, group, pass_run, verb
+from cuetrail.cli.exit_codes import message_and_code
 from cuetrail.cli.options import choice, number, seconds, several
 from cuetrail.cli.page_opening import open_when_up, page_address
 from cuetrail.config import on_server, reference_file, without_password
 from cuetrail.serve.workers.capacity import MOST_WORKERS, can_hand_over, usable_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cuetrail.memory import Memory
-    from cuetrail.serve.mcp.client_install import SettingsChange
     from cuetrail.serve.rest.auth import Token
 
 
@@ -153,7 +162,7 @@ for command in (add_token, list_tokens, revoke_token):
 
 PROFILES = ("default", "full")
 COMPAT_SERVERS = ("mcp-memory",)
-CLIENTS = ("claude", "cursor", "vscode", "codex")
+MAX_EVENT_BYTES = 1 << 20
 
 _profile = choice(
     "--profile", values=PROFILES, default="default", help="The tools to offer: the ten most useful, or every verb."
@@ -215,76 +224,108 @@ def _open_with_reference_file(run: Run) -> Memory:
     return memory
 
 
+_client = click.argument("client", type=click.Choice(CLIENTS))
+_dry_run = click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+_yes = click.option("--yes", is_flag=True, help="Write without asking.")
+
+
 @verb(
     "cuetrail mcp install claude",
-    "cuetrail mcp install codex --dry-run",
+    "cuetrail mcp install claude-code --hooks --dry-run",
     "cuetrail --memory ~/notes mcp install cursor --name notes",
 )
-@click.argument("client", type=click.Choice(CLIENTS))
+@_client
 @click.option("--name", default="cuetrail", show_default=True, help="The name of the server in the client's settings.")
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option(
+    "--hooks/--no-hooks", default=None,
+    help="Claude Code and Codex: also brief the agent when a conversation starts, and keep what was said when it ends. "
+    "Default: ask on a terminal, else no.",
+)  # fmt: skip
+@_dry_run
+@_yes
 @click.option("--replace", is_flag=True, help="Replace a different entry of the same name.")
 @_profile
 @_compat
-def install(run: Run, /, client: Any, name: str, dry_run: bool, replace: bool, **server: str | None) -> None:
-    """Add cuetrail to the MCP settings of Claude, Cursor, VS Code or Codex.
+def install(
+    run: Run, /, client: Any, name: str, hooks: bool | None, dry_run: bool, yes: bool, replace: bool,
+    **server: str | None,
+) -> None:  # fmt: skip
+    """Add cuetrail to the MCP settings of Claude (Desktop and Code), Claude Code, Cursor, VS Code or Codex.
 
-    The entry is printed, then written. The rest of the file stays as it is, and a copy of the old file is stored beside
-    it.
+    What changes is printed, then written. The rest of the file stays as it is, and a copy of the old file is stored
+    beside it. `cuetrail mcp uninstall` takes all of it out again.
     """
-    planned, copies = enter_in_client(run, client, name, dry_run=dry_run, replace=replace, **server)
-    if run.json:
-        output.say_json({"dry_run": dry_run, "files": entered_files(planned, dry_run=dry_run)})
-        return
-    output.say("\n\n".join(f"{one.path}\n{one.entry_text}" for one in planned))
-    for line in () if dry_run else entered_lines(planned, copies):
-        run.notice(line)
+    from cuetrail.serve.mcp.client_hooks import has_hooks, hook_change, hook_command
+    from cuetrail.serve.mcp.client_install import changes, make_entry
+
+    if hooks and client not in WITH_HOOKS:
+        raise click.UsageError(f"{client} has no hooks: leave --hooks out, or install for {', '.join(WITH_HOOKS)}")
+    planned = changes(client, make_entry(name, server_arguments(run, **server)), replace=replace)
+    asks = may_ask(run) and not yes and not dry_run
+    show_changes(run, planned)
+    if hooks or (hooks is None and client in WITH_HOOKS and asks and has_hooks(client)):
+        change = hook_change(client, hook_command([client_name(client), *memory_arguments(run)]))
+        show_changes(run, [change])
+        if asks and change.needed and not agrees_to_hooks(hooks):
+            if hooks:
+                raise click.ClickException("nothing was changed")
+        else:
+            planned.append(change)
+    write_changes(run, planned, dry_run)
     if any(one.needed for one in planned) and not dry_run:
         run.notice(f"restart {client} to use it")
 
 
-def enter_in_client(
-    run: Run, client: Any, name: str = "cuetrail", *, dry_run: bool = False, replace: bool = False, **server: str | None
-) -> tuple[list[SettingsChange], list[Path | None]]:
-    """Enters the server in the settings of a client, unless `dry_run`. Returns the changes, and the copy of each file
-    that was there before. Raises InputError for settings that cannot be read or written, and if they have another entry
-    of this name, unless `replace`.
+@verb("cuetrail mcp uninstall claude-code", "cuetrail mcp uninstall codex --name notes --dry-run")
+@_client
+@click.option("--name", default="cuetrail", show_default=True, help="The name of the server in the client's settings.")
+@_dry_run
+def uninstall(run: Run, /, client: Any, name: str, dry_run: bool) -> None:
+    """Remove cuetrail from the MCP settings of a client, and all its hooks there. The memory stays."""
+    from cuetrail.serve.mcp.client_hooks import hook_removal
+    from cuetrail.serve.mcp.client_install import removals
+
+    planned = removals(client, name)
+    hooks = hook_removal(client) if client in WITH_HOOKS else None
+    planned += [hooks] if hooks is not None else []
+    show_changes(run, planned)
+    write_changes(run, planned, dry_run)
+    if not planned:
+        run.notice(f"the settings of {client} have no server {name!r} and no hooks of cuetrail: nothing to remove")
+
+
+@verb("cuetrail mcp hook claude-code < event.json")
+@click.argument("client", type=click.Choice(WITH_HOOKS))
+@click.pass_context
+def hook(ctx: click.Context, run: Run, /, client: str) -> None:
+    """Answer an event of an agent, which is JSON on stdin. Agents run this themselves: see `mcp install --hooks`.
+
+    SessionStart prints the brief. SessionEnd and Stop keep what was said, without what is known already. An error is
+    one line on stderr and exit code 1, which stops no agent.
     """
-    from cuetrail.serve.mcp.client_install import changes, make_entry, write
-
-    planned = changes(client, make_entry(name, _server_arguments(run, **server)), replace=replace)
-    return planned, [] if dry_run else [write(one) for one in planned]
-
-
-def entered_files(planned: Sequence[SettingsChange], *, dry_run: bool = False) -> list[dict[str, Any]]:
-    """Returns the changes to settings files as data."""
-    return [{"path": str(one.path), "entry": one.entry_text, "written": one.needed and not dry_run} for one in planned]
+    try:
+        _answer_event(run, client)
+    except Exception as error:  # noqa: BLE001  # an error of the memory must not stop the agent
+        output.warn(message_and_code(error)[0])
+        ctx.exit(1)
 
 
-def entered_lines(planned: Sequence[SettingsChange], copies: Sequence[Path | None]) -> list[str]:
-    """Returns a line on each settings file: that it was written, or has the entry already."""
-    lines = []
-    for one, copy in zip(planned, copies, strict=True):
-        backup = f"; the old file is {copy.name}" if copy else ""
-        lines.append(f"written to {one.path}{backup}" if one.needed else f"{one.path} has this entry already")
-    return lines
+def _answer_event(run: Run, client: str) -> None:
+    from cuetrail.serve.mcp import hook_events
 
-
-def _server_arguments(run: Run, profile: str | None = "default", compat: str | None = None) -> list[str]:
-    """Returns the arguments with which a client starts the server for this memory and scope, from any folder."""
-    address = run.settings().memory
-    # A password is left out: the server reads it from the keyring or the environment.
-    address = without_password(address) if "://" in address else str(Path(address).expanduser().absolute())
-    given = [
-        ("--memory", address),
-        ("--embedder", run.embedder),
-        ("--reranker", run.reranker),
-        ("--user", run.user),
-        ("--tenant", run.tenant),
-    ]
-    given += [("--team", team) for team in run.team] + [("--share", run.share), ("--compat", compat)]
-    given += [("--profile", profile)] if profile != "default" else []
-    return ["mcp", *(word for option, value in given if value for word in (option, value))]
+    if sys.stdin.isatty():
+        raise click.UsageError("agents run this with an event on stdin")
+    event = hook_events.parse_event(sys.stdin.buffer.read(MAX_EVENT_BYTES))
+    if event["hook_event_name"] != hook_events.START:
+        with run.open(vectors=True, new=True, anyway=True) as memory:
+            hook_events.keep_conversation(memory, event, client_name(client))
+    elif run.has_memory():
+        with run.open() as memory:
+            text = hook_events.starting_text(memory)
+        if text:
+            output.say(text)
 
 
 mcp.add_command(install)
+mcp.add_command(uninstall)
+mcp.add_command(hook)

@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 from cuetrail.cli import output
+from cuetrail.cli.agent_settings import CLIENTS, enter_in_client, entered_files, entered_lines
 from cuetrail.cli.command import Run, verb
 from cuetrail.cli.commands.model import fetch_model, use_model
-from cuetrail.cli.commands.serve import CLIENTS, enter_in_client, entered_files, entered_lines
 from cuetrail.cli.commands.write import STOPPED, ingest_all, ingest_summary
 from cuetrail.cli.exit_codes import interruptible
 from cuetrail.cli.options import choice, several

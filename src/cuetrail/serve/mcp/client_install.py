@@ -1,4 +1,4 @@
-"""`cuetrail mcp install`: adds cuetrail to the MCP settings of Claude, Cursor, VS Code or Codex.
+"""`cuetrail mcp install` and `uninstall`: cuetrail in the MCP settings of Claude, Cursor, VS Code or Codex.
 
 The rest of a settings file stays as it is.
 """
@@ -12,16 +12,19 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import unified_diff
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from cuetrail.config import folder
 from cuetrail.errors import InputError
 from cuetrail.files import replacing
+from cuetrail.serve.mcp.settings_json import parse_json, remove_member, set_member
 
-Client = Literal["claude", "cursor", "vscode", "codex"]
-CLIENTS: tuple[Client, ...] = ("claude", "cursor", "vscode", "codex")
+Client = Literal["claude", "claude-code", "cursor", "vscode", "codex"]
+CLIENTS: tuple[Client, ...] = ("claude", "claude-code", "cursor", "vscode", "codex")
+"""`claude` is Claude Desktop and Claude Code, `claude-code` the latter alone."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 
@@ -36,7 +39,7 @@ class ServerEntry:
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """A settings file before (None: it does not exist) and after. `entry_text` is the text that is added."""
+    """A settings file before (None: it does not exist) and after. `entry_text` shows what is added or removed."""
 
     path: Path
     before: str | None
@@ -73,6 +76,21 @@ def changes(client: Client, entry: ServerEntry, *, replace: bool = False) -> lis
     return [_plan(path, entry, replace, form) for path, form in _settings_files(client)]
 
 
+def removals(client: Client, name: str) -> list[SettingsChange]:
+    """Returns the changes to a client's settings files that remove the server of this name. Nothing is written yet.
+
+    Raises InputError for a file that cannot be read or changed safely.
+    """
+    planned = (_plan_removal(path, name, form) for path, form in _settings_files(client))
+    return [one for one in planned if one is not None]
+
+
+def difference(path: Path, before: str | None, after: str) -> str:
+    """Returns the lines that differ, with three lines around them, as `diff -u` shows them."""
+    lines = unified_diff((before or "").splitlines(), after.splitlines(), str(path), str(path), lineterm="")
+    return "\n".join(lines)
+
+
 def write(change: SettingsChange) -> Path | None:
     """Writes a settings file. Returns the path of the copy of the old file, or None. Raises InputError."""
     if not change.needed:
@@ -92,136 +110,9 @@ def _back_up(path: Path, before: str) -> Path:
         copy = path.with_name(f"{path.name}.before-cuetrail{f'-{number}' if number > 1 else ''}")
         if not copy.exists():
             shutil.copy2(path, copy)
-        if _read(copy) == before:
+        if read_text(copy) == before:
             return copy
     raise AssertionError("there is always a next number")
-
-
-# --- JSON with comments and trailing commas, as settings files have it
-
-# Strings come first, because a string may contain what looks like a comment.
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|[{}\[\]:,]|[^\s"{}\[\]:,/]+|.', re.DOTALL)
-_DEFAULT_INDENT = 2
-
-
-class _JsonToken(NamedTuple):
-    """A piece of JSON text: punctuation or a value, and its position."""
-
-    text: str
-    start: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Object:
-    """The positions of an object in a JSON text: its start and end, and those of the value of each member."""
-
-    start: int
-    end: int
-    members: dict[str, tuple[int, int]]
-
-
-def parse_json(text: str) -> Any:
-    """Returns the value of a JSON text that may have comments and trailing commas; {} if empty. Raises ValueError."""
-    return json.loads(_plain_json(text)) if _plain_json(text).strip() else {}
-
-
-def set_member(text: str, key: str, name: str, value: Any) -> str:
-    """Returns the JSON text with `value` as the member `name` of the object under `key`, which is made if missing.
-
-    Raises ValueError if the text is no object, or has no object under the key.
-    """
-    if not _plain_json(text).strip():
-        return text + json.dumps({key: {name: value}}, indent=_DEFAULT_INDENT, ensure_ascii=False) + "\n"
-    tokens = _tokens(text)
-    outer = _object(tokens, 0)
-    if key not in outer.members:
-        return _add_member(text, outer, key, {name: value})
-    at = outer.members[key][0]
-    inner = _object(tokens, next(i for i, token in enumerate(tokens) if token.start == at))
-    if name not in inner.members:
-        return _add_member(text, inner, name, value)
-    start, end = inner.members[name]
-    return text[:start] + _format_value(text, start, value, "\n" in text[inner.start : inner.end]) + text[end:]
-
-
-def _tokens(text: str) -> list[_JsonToken]:
-    """Returns the punctuation and values of a text, without spaces and comments."""
-    found = (_JsonToken(one[0], one.start()) for one in _TOKEN.finditer(text))
-    return [
-        one for one in found if not one.text[0].isspace() and one.text[:2] not in ("//", "/*") and one.text != "\ufeff"
-    ]
-
-
-def _plain_json(text: str) -> str:
-    """Returns the text without comments and without commas before a closing bracket."""
-    tokens = _tokens(text)
-    closed = {number for number, one in enumerate(tokens, -1) if one.text in ("]", "}")}
-    return " ".join(one.text for number, one in enumerate(tokens) if one.text != "," or number not in closed)
-
-
-def _object(tokens: list[_JsonToken], first: int) -> _Object:
-    """Returns the object that begins at a token. Raises ValueError if none does."""
-    if tokens[first].text != "{":
-        raise ValueError("there is no object")
-    members: dict[str, tuple[int, int]] = {}
-    depth, name, begun = 0, "", 0
-    for before, token in zip(tokens[first:], tokens[first + 1 :], strict=False):
-        if depth == 0 and token.text == ":":
-            name, begun = json.loads(before.text), 0
-        elif depth == 0 and name and not begun:
-            begun = token.start
-        if token.text in ("{", "["):
-            depth += 1
-        elif depth == 0 and token.text in (",", "}"):
-            if name:
-                members[name] = begun, before.start + len(before.text)
-            name = ""
-            if token.text == "}":
-                return _Object(tokens[first].start, token.start, members)
-        elif token.text in ("}", "]"):
-            depth -= 1
-    raise ValueError("an object has no end")
-
-
-def _add_member(text: str, within: _Object, name: str, value: Any) -> str:
-    """Returns the text with one more member at the end of an object, formatted like its other members."""
-    last = max((end for _, end in within.members.values()), default=within.start + 1)
-    tail = text[last : within.end]
-    if within.members and "\n" not in text[within.start : within.end]:
-        return f"{text[:last]}, {json.dumps(name)}: {_format_value(text, last, value, multiline=False)}{text[last:]}"
-    comma = "," if within.members and not _tokens(tail) else ""
-    line = "\r\n" if "\r\n" in text else "\n"
-    outer = _indent(text, within.start)
-    starts = [start for start, _ in within.members.values()]
-    inner = _indent(text, starts[-1]) if starts else outer + _indent_unit(text)
-    member = _indented(
-        f"{json.dumps(name)}: {json.dumps(value, indent=_indent_unit(text), ensure_ascii=False)}", inner, line
-    )
-    return f"{text[:last]}{comma}{tail.rstrip()}{line}{inner}{member}{line}{outer}{text[within.end :]}"
-
-
-def _format_value(text: str, at: int, value: Any, multiline: bool) -> str:
-    """Returns a value as JSON: on several lines with the indent of the position, or on one line."""
-    if not multiline:
-        return json.dumps(value, ensure_ascii=False)
-    line = "\r\n" if "\r\n" in text else "\n"
-    return _indented(json.dumps(value, indent=_indent_unit(text), ensure_ascii=False), _indent(text, at), line)
-
-
-def _indented(text: str, indent: str, line: str) -> str:
-    return f"{line}{indent}".join(text.split("\n"))
-
-
-def _indent(text: str, at: int) -> str:
-    """Returns the indent of the line at a position."""
-    line = text[text.rfind("\n", 0, at) + 1 : at]
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _indent_unit(text: str) -> str:
-    """Returns one level of indent as the text uses it."""
-    found = re.search(r"\n([ \t]+)\S", text)
-    return found[1] if found else " " * _DEFAULT_INDENT
 
 
 # --- formats of settings files
@@ -232,7 +123,7 @@ class _Format:
     """A format of settings files. `key` names the object that holds the servers; every entry has the fields `more` too.
 
     `show` makes the text of an entry from its name and fields, `insert` adds it to a file's text or replaces an old
-    one, `by_hand` makes the text for an error message.
+    one, `remove` takes the entry of a name out of it, `by_hand` makes the text for an error message.
     """
 
     name: str
@@ -240,6 +131,7 @@ class _Format:
     parse: Callable[[str], Any]
     show: Callable[[str, dict[str, Any]], str]
     insert: Callable[[str, str, dict[str, Any], bool], str]
+    remove: Callable[[str, str], str]
     by_hand: Callable[[str, dict[str, Any]], str]
     more: Mapping[str, Any] = field(default_factory=dict)
 
@@ -251,7 +143,10 @@ def _json_format(key: str, more: Mapping[str, Any]) -> _Format:
     def insert(text: str, name: str, fields: dict[str, Any], _exists: bool) -> str:
         return set_member(text, key, name, fields)
 
-    return _Format("JSON", key, parse_json, show, insert, lambda name, fields: f": {show(name, fields)}", more)
+    def remove(text: str, name: str) -> str:
+        return remove_member(text, key, name)
+
+    return _Format("JSON", key, parse_json, show, insert, remove, lambda name, fields: f": {show(name, fields)}", more)
 
 
 def _toml_entry(name: str, fields: dict[str, Any]) -> str:
@@ -260,11 +155,15 @@ def _toml_entry(name: str, fields: dict[str, Any]) -> str:
 
 def _insert_toml(text: str, name: str, fields: dict[str, Any], exists: bool) -> str:
     """Returns a TOML text with the table of a server at its end, and without the old table of the same name."""
-    if exists:
-        header = rf'\[mcp_servers\."?{re.escape(name)}"?[].]'
-        text = re.sub(rf"^{header}.*?(?=^\[|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = _without_toml(text, name) if exists else text
     line = "\r\n" if "\r\n" in text else "\n"
     return f"{text.rstrip()}\n\n{_toml_entry(name, fields)}\n".lstrip("\n").replace("\r\n", "\n").replace("\n", line)
+
+
+def _without_toml(text: str, name: str) -> str:
+    """Returns a TOML text without the table of a server, and without the tables in it."""
+    header = rf'\[mcp_servers\."?{re.escape(name)}"?[].]'
+    return re.sub(rf"^{header}.*?(?=^\[|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def _toml_value(value: Any) -> str:
@@ -277,7 +176,8 @@ def _toml_value(value: Any) -> str:
 
 _JSON, _VSCODE = _json_format("mcpServers", {}), _json_format("servers", {"type": "stdio"})
 _TOML = _Format(
-    "TOML", "mcp_servers", lambda text: tomllib.loads(text.removeprefix("\ufeff")), _toml_entry, _insert_toml,
+    "TOML", "mcp_servers", lambda text: tomllib.loads(text.removeprefix("\ufeff")),
+    _toml_entry, _insert_toml, _without_toml,
     # Error messages have one line, so the entry in the message has one too.
     lambda name, fields: f" under [mcp_servers]: {name} = {_toml_value(fields)}",
 )  # fmt: skip
@@ -308,13 +208,16 @@ def _settings_files(client: Client) -> list[tuple[Path, _Format]]:
         case "codex":
             return [(folder("CODEX_HOME", ".codex") / "config.toml", _TOML)]
     code, desktop = folder("CLAUDE_CONFIG_DIR") / ".claude.json", _application("Claude")
+    if client == "claude-code":
+        return [(code, _JSON)]
     files = [(desktop / "claude_desktop_config.json", _JSON)] if desktop.is_dir() else []
     return [*files, (code, _JSON)] if code.exists() or not files else files
 
 
 def installed_clients() -> list[Client]:
     """Returns the clients that seem to be installed: the folder or the file of their settings is there."""
-    found = ((client, path) for client in CLIENTS for path, _ in _settings_files(client))
+    # Claude Code is part of `claude`.
+    found = ((client, path) for client in CLIENTS if client != "claude-code" for path, _ in _settings_files(client))
     home = Path.home()
     return list(
         dict.fromkeys(
@@ -326,7 +229,8 @@ def installed_clients() -> list[Client]:
 # --- changes of settings files
 
 
-def _read(path: Path) -> str | None:
+def read_text(path: Path) -> str | None:
+    """Returns the text of a settings file, None if there is none. Raises InputError if it cannot be read."""
     try:
         # Bytes, not text mode: line ends stay as they are.
         return path.read_bytes().decode()
@@ -339,7 +243,7 @@ def _read(path: Path) -> str | None:
 def _plan(path: Path, entry: ServerEntry, replace: bool, format: _Format) -> SettingsChange:
     """Returns the change that adds the entry to a settings file. Raises InputError if that is not safe."""
     new: dict[str, Any] = {**format.more, "command": entry.command, "args": list(entry.args)}
-    before = _read(path)
+    before = read_text(path)
     by_hand = f"it is left as it is. Enter this by hand{format.by_hand(entry.name, new)}"
     try:
         settings = format.parse(before or "")
@@ -366,3 +270,21 @@ def _plan(path: Path, entry: ServerEntry, replace: bool, format: _Format) -> Set
     if not safe:
         raise InputError(f"{path} is written in a way that cuetrail cannot change safely: {by_hand}")
     return SettingsChange(path, before, after, format.show(entry.name, new))
+
+
+def _plan_removal(path: Path, name: str, format: _Format) -> SettingsChange | None:
+    """Returns the change that removes the entry of a name, None if there is none. Raises InputError if not safe."""
+    before = read_text(path)
+    try:
+        settings = format.parse(before or "")
+        servers = settings.get(format.key) if isinstance(settings, dict) else None
+        if before is None or not isinstance(servers, dict) or name not in servers:
+            return None
+        after = format.remove(before, name)
+        rest = {one: entry for one, entry in servers.items() if one != name}
+        safe = (format.parse(after).get(format.key) or {}) == rest
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not {format.name} ({error}): remove {name!r} by hand") from None
+    if not safe:
+        raise InputError(f"{path} is written in a way that cuetrail cannot change safely: remove {name!r} by hand")
+    return SettingsChange(path, before, after, difference(path, before, after))

@@ -1,62 +1,44 @@
 """The nine tools of the reference MCP memory server, over a cuetrail memory, for clients that were made for it.
 
 Entities, observations and relations are stored as an import of its file stores them: an entity is a node, an
-observation an atom linked to it, a relation an edge. All other features of cuetrail work on them.
+observation an atom linked to it, a relation an edge. An end of a relation without an entity is a placeholder, a node
+that is no entity yet. All other features of cuetrail work on them.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.model import Edge, Node, TextQuery, Where
+from cuetrail.model import Edge, Node
 from cuetrail.model.ids import digest, stated_edge_id
+from cuetrail.serve.mcp.reference_graph import (
+    Observed,
+    all_nodes,
+    entities_of,
+    given_text,
+    named_entities,
+    placeholders_of,
+    relations_of,
+    spelling,
+)
 from cuetrail.serve.memory_access import delete_nodes
 from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, array_of, described, object_of
-from cuetrail.store.graph import EdgeFilter, StepQuery
 from cuetrail.text.normalise import clean, norm_name
 from cuetrail.text.timestamps import now_ms
-from cuetrail.transfer.formats.graph_view import KINDS, OBSERVATION_WEIGHT, RELATION_WEIGHT, STRUCTURE, is_placeholder
+from cuetrail.transfer.formats.graph_view import OBSERVATION_WEIGHT, RELATION_WEIGHT, is_placeholder
 from cuetrail.transfer.formats.mcp_memory import FORMAT, entity_id, kind_of, observation_id, relation_id
 from cuetrail.validation.records import make_node
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
 
-MAX_NODES = 100_000
-_WHERE = Where(kinds=tuple(sorted(KINDS)), quarantined=True, archived=True)
-_ATOMS = Where(quarantined=True, archived=True)
-
 GraphJson = dict[str, list[dict[str, Any]]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Observed:
-    """An entity with the atoms of its observations in their order."""
-
-    node: Node
-    atoms: tuple[Node, ...]
-
-    @property
-    def type(self) -> str:
-        return str(self.node.props.get("entityType", self.node.kind))
-
-    @property
-    def observations(self) -> list[str]:
-        own = [self.node.text] if self.node.text else []
-        return own + [atom.text for atom in self.atoms]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": self.node.name, "entityType": self.type, "observations": self.observations}
-
-    def contains(self, query: str) -> bool:
-        """True if its name, its type or an observation contains the lower-case query."""
-        return any(query in text.lower() for text in (self.node.name or "", self.type, *self.observations))
 
 
 def import_reference_file(memory: Memory, file: Path) -> None:
@@ -79,78 +61,34 @@ def import_reference_file(memory: Memory, file: Path) -> None:
 # --- reading
 
 
-def _entities(memory: Memory, nodes: Iterable[Node]) -> list[_Observed]:
-    """Returns those of the nodes that are entities, oldest first, with the atoms of their observations."""
-    # Names that were extracted from a text, or that only a relation mentions, are not entities yet.
-    stated = [node for node in nodes if node.name and not is_placeholder(node) and "found" not in node.props]
-    stated.sort(key=lambda node: (node.created, node.seq, node.id))
-    query = StepQuery(tuple(node.id for node in stated), MAX_NODES, "in", EdgeFilter(kinds=("observation",)), _ATOMS)
-    steps = memory.store.steps(memory.scope, query) if stated else {}
-    atoms = memory.nodes(*{step.other for found in steps.values() for step in found})
-    observed = {id_: [atoms[step.other] for step in found if step.other in atoms] for id_, found in steps.items()}
-    return [
-        _Observed(node, tuple(sorted(observed.get(node.id, ()), key=lambda atom: (atom.seq, atom.id))))
-        for node in stated
-    ]
+def _graph(memory: Memory, entities: Sequence[Observed], others: Iterable[Node] = ()) -> GraphJson:
+    """Returns these entities with the relations from or to them, and from or to the other nodes."""
+    ids = [*(one.node.id for one in entities), *(node.id for node in others)]
+    return {"entities": [one.to_dict() for one in entities], "relations": [row for _, row in relations_of(memory, ids)]}
 
 
-def _all_entities(memory: Memory) -> list[_Observed]:
-    found = memory.store.text(memory.scope, TextQuery(""), MAX_NODES, _WHERE, nodes=True)
-    return _entities(memory, [one.node for one in found if one.node is not None])
-
-
-def _named(memory: Memory, names: Iterable[str]) -> dict[str, _Observed]:
-    """Returns the entities with these names, by the name given."""
-    norms = {name: norm_name(name) for name in names}
-    ids = memory.store.named(memory.scope, list(norms.values()))
-    nodes = memory.nodes(*(id_ for some in ids.values() for id_ in some))
-    known = {one.node.id: one for one in _entities(memory, [n for n in nodes.values() if n.kind in KINDS])}
-    found = {name: [known[id_] for id_ in ids.get(norm, ()) if id_ in known] for name, norm in norms.items()}
-    return {name: some[0] for name, some in found.items() if some}
-
-
-def _relations(memory: Memory, ids: Collection[str]) -> list[tuple[Edge, dict[str, Any]]]:
-    """Returns the relations from or to one of these nodes, oldest first: each edge and its JSON."""
-    if not ids:
-        return []
-    steps = memory.store.steps(memory.scope, StepQuery(tuple(ids), MAX_NODES, "both", EdgeFilter(at=now_ms()), _WHERE))
-    edges = {step.edge.id: step.edge for some in steps.values() for step in some}
-    stated = [edge for edge in edges.values() if edge.via is None and edge.kind not in STRUCTURE]
-    stated.sort(key=lambda edge: (edge.created, edge.props.get("seq", 0), edge.id))
-    nodes = memory.nodes(*{end for edge in stated for end in (edge.src, edge.dst)})
-    names = {id_: node.name for id_, node in nodes.items()}
-    return [
-        (edge, {"from": names[edge.src], "to": names[edge.dst], "relationType": edge.type or edge.kind})
-        for edge in stated
-        if names.get(edge.src) and names.get(edge.dst)
-    ]
-
-
-def _graph(memory: Memory, entities: Sequence[_Observed]) -> GraphJson:
-    relations = [row for _, row in _relations(memory, [one.node.id for one in entities])]
-    return {"entities": [one.to_dict() for one in entities], "relations": relations}
-
-
-def read_graph(memory: Memory, _given: dict[str, Any] | None = None) -> ToolResult:
+def read_graph(memory: Memory, _arguments: dict[str, Any] | None = None) -> ToolResult:
     """Returns all entities and relations."""
-    return _result(_graph(memory, _all_entities(memory)))
+    nodes = all_nodes(memory)
+    return _result(_graph(memory, entities_of(memory, nodes), filter(is_placeholder, nodes)))
 
 
 def _search_nodes(memory: Memory, given: dict[str, Any]) -> ToolResult:
     query = given["query"].lower()
-    return _result(_graph(memory, [one for one in _all_entities(memory) if one.contains(query)]))
+    return _result(_graph(memory, [one for one in entities_of(memory, all_nodes(memory)) if one.contains(query)]))
 
 
 def _open_nodes(memory: Memory, given: dict[str, Any]) -> ToolResult:
-    found = {one.node.id: one.node for one in _named(memory, given["names"]).values()}
-    return _result(_graph(memory, _entities(memory, found.values())))
+    found = {one.node.id: one.node for one in named_entities(memory, given["names"]).values()}
+    return _result(_graph(memory, entities_of(memory, found.values())))
 
 
 # --- writing
 
 
 def _create_entities(memory: Memory, given: dict[str, Any]) -> ToolResult:
-    known = {norm_name(name) for name in _named(memory, [row["name"] for row in given["entities"]])}
+    names = [row["name"] for row in given["entities"]]
+    known, placeholders = set(map(norm_name, named_entities(memory, names))), set(placeholders_of(memory, names))
     made: list[dict[str, Any]] = []
     nodes: list[Node] = []
     now = now_ms()
@@ -162,6 +100,8 @@ def _create_entities(memory: Memory, given: dict[str, Any]) -> ToolResult:
             continue
         known.add(norm)
         kind, props = kind_of(row["entityType"])
+        props |= spelling(row["name"]) | spelling(row["entityType"], "given_type")
+        props |= {"stated": now} if row["name"] in placeholders else {}
         item = {"id": entity_id(norm), "kind": kind, "name": row["name"], "source": FORMAT, "props": props}
         owner = replace(make_node(item, now), seq=len(nodes))
         nodes += [owner, *_atoms(owner.id, [], 0, row["observations"], now)]
@@ -176,13 +116,14 @@ def _atoms(owner: str, known: Sequence[str], first: int, texts: Iterable[str], n
     that count up from `first`. `known` are the texts of the observations it already has: nothing is skipped for
     them, but a text that is among them, or is repeated, gets another id than the first one like it.
     """
-    seen, atoms = Counter(known), list[Node]()
+    seen, atoms = Counter(map(clean, known)), list[Node]()
     for text in texts:
         if not text.strip():
             continue
-        item = {"id": observation_id(owner, text, seen[text]), "text": text, "source": FORMAT, "props": {"of": owner}}
+        id_, props = observation_id(owner, clean(text), seen[clean(text)]), {"of": owner, **spelling(text)}
+        item = {"id": id_, "text": text, "source": FORMAT, "props": props}
         atoms.append(replace(make_node(item, now), seq=first + len(atoms)))
-        seen[text] += 1
+        seen[clean(text)] += 1
     return atoms
 
 
@@ -194,8 +135,8 @@ def _add_nodes(memory: Memory, nodes: Sequence[Node], now: int) -> None:
     _write_edges(memory, edges, now)
 
 
-def _edge(id_: str, src: str, dst: str, kind: str, weight: float, now: int, type_: str | None = None) -> Edge:
-    return Edge(id_, src, dst, kind, weight, type=type_, created=now, updated=now)
+def _edge(id_: str, src: str, dst: str, kind: str, weight: float, now: int, **more: Any) -> Edge:
+    return Edge(id_, src, dst, kind, weight, created=now, updated=now, **more)
 
 
 def _write_edges(memory: Memory, edges: Sequence[Edge], now: int) -> None:
@@ -224,8 +165,8 @@ def _add_observations(memory: Memory, given: dict[str, Any]) -> ToolResult:
     return _result({"results": results}, results)
 
 
-def _require(memory: Memory, names: Sequence[str]) -> dict[str, _Observed]:
-    known = _named(memory, names)
+def _require(memory: Memory, names: Sequence[str]) -> dict[str, Observed]:
+    known = named_entities(memory, names)
     for name in names:
         if name not in known:
             raise InputError(f"Entity with name {name} not found")
@@ -233,22 +174,43 @@ def _require(memory: Memory, names: Sequence[str]) -> dict[str, _Observed]:
 
 
 def _create_relations(memory: Memory, given: dict[str, Any]) -> ToolResult:
-    rows = given["relations"]
-    known = _require(memory, [row[end] for row in rows for end in ("from", "to")])
-    existing = {_key(row) for _, row in _relations(memory, {one.node.id for one in known.values()})}
+    rows, now = given["relations"], now_ms()
+    ends, new = _ends(memory, [row[end] for row in rows for end in ("from", "to")], now)
+    existing = {_key(row) for _, row in relations_of(memory, set(ends.values()))}
     made: list[dict[str, Any]] = []
     edges: list[Edge] = []
-    now = now_ms()
     for row in rows:
-        src, dst = known[row["from"]].node, known[row["to"]].node
         if _key(row) in existing:
             continue
         existing.add(_key(row))
+        props = {"seq": len(made), **spelling(row["relationType"])}
         type_ = clean(row["relationType"]).strip() or None
-        edges.append(_edge(relation_id(*_key(row)), src.id, dst.id, "relates", RELATION_WEIGHT, now + len(made), type_))
+        src, dst = ends[row["from"]], ends[row["to"]]
+        edges.append(_edge(relation_id(*_key(row)), src, dst, "relates", RELATION_WEIGHT, now, type=type_, props=props))
         made.append({name: row[name] for name in ("from", "to", "relationType")})
+    if new:
+        memory.add_many(new, allow_again=True, now=now)
     _write_edges(memory, edges, now)
     return _result({"relations": made}, made)
+
+
+def _ends(memory: Memory, names: Sequence[str], now: int) -> tuple[dict[str, str], list[Node]]:
+    """Returns the ids of the ends of relations by name, and new placeholders for names without a node. Raises
+    InputError.
+    """
+    known = {name: one.node for name, one in named_entities(memory, names).items()}
+    known |= {name: node for name, node in placeholders_of(memory, names).items() if name not in known}
+    new: dict[str, Node] = {}
+    for name in names:
+        norm = norm_name(name)
+        if not norm:
+            raise InputError("an end of a relation needs a name")
+        if name not in known and norm not in new:
+            props = {"placeholder": True, **spelling(name)}
+            item = {"id": entity_id(norm), "kind": "entity", "name": name, "source": FORMAT, "props": props}
+            new[norm] = replace(make_node(item, now), seq=0)
+    ids = {name: (known[name] if name in known else new[norm_name(name)]).id for name in names}
+    return ids, list(new.values())
 
 
 def _key(row: dict[str, Any]) -> tuple[str, str, str]:
@@ -257,39 +219,33 @@ def _key(row: dict[str, Any]) -> tuple[str, str, str]:
 
 def _delete_entities(memory: Memory, given: dict[str, Any]) -> ToolResult:
     names = given["entityNames"]
-    known = _named(memory, names)
-    entities = {one.node.id: one for one in known.values()}.values()
-    atoms = [atom for one in entities for atom in one.atoms]
-    delete_nodes(memory, [one.node for one in entities], atoms)
-    missing = [name for name in names if name not in known]
-    partly = f"Deleted {len(names) - len(missing)} of {len(names)} entities. Not found: {', '.join(missing)}"
-    return _done(partly if missing else "Entities deleted successfully")
+    entities = {one.node.id: one for one in named_entities(memory, names).values()}
+    atoms = [atom for one in entities.values() for atom in one.atoms]
+    # The relations of a name that is no entity go too.
+    others = [node for node in placeholders_of(memory, names).values() if node.id not in entities]
+    delete_nodes(memory, [*(one.node for one in entities.values()), *others], atoms)
+    return _done("Entities deleted successfully")
 
 
 def _delete_observations(memory: Memory, given: dict[str, Any]) -> ToolResult:
     rows = given["deletions"]
-    known = _named(memory, [row["entityName"] for row in rows])
+    known = named_entities(memory, [row["entityName"] for row in rows])
     atoms: dict[str, Node] = {}
     for row in rows:
-        if row["entityName"] in known:
-            entity = known[row["entityName"]]
-            atoms |= {atom.id: atom for atom in entity.atoms if atom.text in row["observations"]}
+        found = known[row["entityName"]].atoms if row["entityName"] in known else ()
+        atoms |= {atom.id: atom for atom in found if given_text(atom, atom.text) in row["observations"]}
     delete_nodes(memory, [], list(atoms.values()))
-    requested = sum(len(row["observations"]) for row in rows)
-    missing = [row["entityName"] for row in rows if row["entityName"] not in known]
-    partly = f"Deleted {len(atoms)} of {requested} observations."
-    partly += f" Entities not found: {', '.join(missing)}" if missing else ""
-    return _done("Observations deleted successfully" if len(atoms) == requested else partly)
+    return _done("Observations deleted successfully")
 
 
 def _delete_relations(memory: Memory, given: dict[str, Any]) -> ToolResult:
     rows = given["relations"]
-    known = _named(memory, {row[end] for row in rows for end in ("from", "to")})
+    names = {row[end] for row in rows for end in ("from", "to")}
+    ids = {one.node.id for one in named_entities(memory, names).values()}
+    ids |= {node.id for node in placeholders_of(memory, names).values()}
     wanted = {_key(row) for row in rows}
-    found = [e.id for e, row in _relations(memory, {one.node.id for one in known.values()}) if _key(row) in wanted]
-    memory.unlink(*found)
-    partly = f"Deleted {len(found)} of {len(rows)} relations. The rest matched nothing."
-    return _done("Relations deleted successfully" if len(found) == len(rows) else partly)
+    memory.unlink(*[edge.id for edge, row in relations_of(memory, ids) if _key(row) in wanted])
+    return _done("Relations deleted successfully")
 
 
 # --- results and tools

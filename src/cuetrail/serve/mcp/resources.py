@@ -10,7 +10,8 @@ from urllib.parse import unquote
 from cuetrail.errors import NotFound
 from cuetrail.model import Budget
 from cuetrail.serve.json_data import compact_json, fit_text, to_json_data
-from cuetrail.serve.mcp.tools import BRIEF_TOKENS, FETCH_TOKENS, brief_text, node_details, node_page, recall
+from cuetrail.serve.mcp.tool_schemas import BRIEF_TOKENS
+from cuetrail.serve.mcp.tools import FETCH_TOKENS, brief_text, node_details, node_page, recall
 from cuetrail.text.normalise import snippet
 
 if TYPE_CHECKING:

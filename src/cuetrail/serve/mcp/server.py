@@ -147,7 +147,8 @@ class _Handlers:
         try:
             result = await self._called(context, tool, params.arguments or {})
         except CuetrailError as error:
-            return _error_result(" ".join(str(error).split()))
+            # The reference server names things as they were given, whatever spaces are in them.
+            return _error_result(str(error) if self._profile.reference else " ".join(str(error).split()))
         except Exception as error:
             # The client gets an answer in any case, without details of the code.
             log.exception("%s failed", tool.name)
@@ -253,15 +254,23 @@ def _error_result(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
+_UNLISTED = frozenset({"minimum", "maximum", "maxItems", "default"})
+"""Parts of the schema of an argument that are not listed."""
+
+
 def _mcp_tool(tool: Tool) -> types.Tool:
     hints = types.ToolAnnotations(
         read_only_hint=not tool.writes, destructive_hint=tool.destroys, idempotent_hint=tool.repeatable,
         open_world_hint=False,
     )  # fmt: skip
-    # The list is part of every conversation: that other arguments are refused is said when one is given.
+    # The list is part of every conversation: what is refused is said when it is given, and titles repeat names.
     schema = {name: value for name, value in tool.schema.items() if name != "additionalProperties"}
+    schema["properties"] = {
+        name: {key: value for key, value in one.items() if key not in _UNLISTED}
+        for name, one in tool.properties.items()
+    }
     return types.Tool(
-        name=tool.name, title=tool.title, description=tool.description, input_schema=schema,
+        name=tool.name, description=tool.description, input_schema=schema,
         output_schema=tool.output, annotations=hints,
     )  # fmt: skip
 

@@ -6,16 +6,36 @@ Descriptions are short because the list of tools is part of every conversation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
 from cuetrail.errors import InputError, NotFound
 from cuetrail.model import Budget, Fact, Hit, Node, Recollection
-from cuetrail.model.records import SEMANTIC_KINDS
+from cuetrail.model.records import SEMANTIC_KINDS, Retention
 from cuetrail.recall.render.text import quoted
 from cuetrail.serve.json_data import compact_json, fit_data, fit_text, to_json_data
-from cuetrail.serve.tool import TEXT, TEXTS, Schema, Tool, ToolResult, count_schema, described
+from cuetrail.serve.mcp.tool_schemas import (
+    ADDED,
+    BRIEF_TOKENS,
+    BRIEFED,
+    DETAILS,
+    EXPLORE,
+    EXPLORED,
+    FACT,
+    FETCHED,
+    FILTERS,
+    FORGOTTEN,
+    LEVEL,
+    RECALL_TOKENS,
+    RECALLED,
+    RELATED,
+    SEARCHED,
+    WHEN,
+    text,
+    texts,
+    tokens,
+)
+from cuetrail.serve.tool import Tool, ToolResult, count_schema, described
 from cuetrail.text.normalise import one_line, snippet
 from cuetrail.text.timestamps import utc_date
 from cuetrail.validation.limits import MOST_ITEMS
@@ -25,35 +45,12 @@ if TYPE_CHECKING:
     from cuetrail.explore.explore import Item
     from cuetrail.memory import Memory
 
-RECALL_TOKENS, BRIEF_TOKENS, FETCH_TOKENS = 2000, 1300, 8000
+FETCH_TOKENS = 8000
 NEIGHBOURS = 10
 SEARCH_RESULTS = 10
 _HIDDEN_FIELDS = ("score", "seq", "props", "provenance", "aliases", "salience")
 
 Arguments = dict[str, Any]
-
-
-_text, _texts = partial(described, TEXT), partial(described, TEXTS)
-
-
-def _tokens(default: int) -> Schema:
-    return {"type": "integer", "minimum": 100, "default": default, "description": "budget"}
-
-
-def _object(**properties: str | Schema) -> Schema:
-    """Returns the schema of a result from its properties: the JSON type, or the schema, of each."""
-    return {
-        "type": "object",
-        "properties": {n: {"type": s} if isinstance(s, str) else s for n, s in properties.items()},
-    }
-
-
-_OBJECTS: Schema = {"type": "array", "items": {"type": "object"}}
-_IDS: Schema = {"type": "array", "items": {"type": ["string", "null"]}}
-
-
-_LEVEL: Schema = {"type": "integer", "minimum": 1, "maximum": 5}
-_WHEN = "2026-05-31T10:30Z or yesterday"
 
 
 def uri_of(id_: str) -> str:
@@ -246,13 +243,14 @@ def node_page(data: Mapping[str, Any]) -> str:
 def _explore(memory: Memory, given: Arguments) -> ToolResult:
     tokens = given.pop("tokens", RECALL_TOKENS)
     found = memory.explore(given.pop("queries", ()), **given)
-    parts = {name: [_item_json(item) for item in items] for name, items in found.groups.items() if items}
+    explain = bool(given.get("explain"))
+    parts = {name: [_item_json(item, explain) for item in items] for name, items in found.groups.items() if items}
     edges = found.semantic.relationships
     names = memory.nodes(*(id_ for one in edges for id_ in (one.edge.src, one.edge.dst)))
     related = [
         {
             "id": one.edge.id, "src": _title(names[one.edge.src]), "type": one.edge.type or one.edge.kind,
-            "dst": _title(names[one.edge.dst]), "text": one.edge.text,
+            "dst": _title(names[one.edge.dst]), "text": one.edge.text, **({"why": dict(one.why)} if explain else {}),
         }
         for one in edges
         if one.edge.src in names and one.edge.dst in names
@@ -261,9 +259,15 @@ def _explore(memory: Memory, given: Arguments) -> ToolResult:
     return ToolResult(fit_text(_explore_text(parts, related), tokens), fit_data(data, tokens))
 
 
-def _item_json(item: Item) -> dict[str, Any]:
+def _item_json(item: Item, explain: bool) -> dict[str, Any]:
     text = item.node.text or str(item.node.props.get("summary") or "")
-    row = {"id": item.node.id, "title": _title(item.node), "text": snippet(text, 300), "notes": list(item.notes)}
+    row: dict[str, Any] = {
+        "id": item.node.id,
+        "title": _title(item.node),
+        "text": snippet(text, 300),
+        "notes": list(item.notes),
+    }
+    row |= {"why": dict(item.why)} if explain else {}
     return {name: value for name, value in row.items() if value}
 
 
@@ -329,108 +333,88 @@ def _json_result(data: dict[str, Any]) -> ToolResult:
     return ToolResult(compact_json(data), data)
 
 
-_FILTERS: dict[str, Schema] = {
-    "tags": _texts("all of them"),
-    "kinds": _texts("one of them"),
-    "since": _text(_WHEN),
-    "until": _text(_WHEN),
-}
-
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "memory_recall", "Recall",
-        "What is remembered on a cue (a question, names, #tag, @bucket). Ask before answering about people, projects, "
-        "preferences or earlier talks.",
+        "What is remembered on a cue. Ask it before you answer.",
         {
-            "cue": _text("what to look for"), "tokens": _tokens(RECALL_TOKENS),
-            "limit": described(count_schema("limit", 1), "most hits"), **_FILTERS,
+            "cue": text("a question, names, #tag, @bucket"), "tokens": tokens(RECALL_TOKENS),
+            "limit": described(count_schema("limit", 1), "most hits"), "kinds": texts("any"), **FILTERS,
         },
-        recall, ("cue",), _object(answerable="boolean", hits=_OBJECTS),
+        recall, ("cue",), RECALLED,
     ),
     Tool(
         "memory_add", "Remember",
-        "Remember one thing worth keeping: a sentence or two, or a person, concept or entity with a name. The same id "
-        "again corrects it. Or messages of the conversation `source`, each once.",
+        "Remember one thing: a sentence or two, or a named person, concept or entity. The same id corrects it. "
+        "Or messages of the conversation source.",
         {
-            "text": _text("what to keep"), "name": _text("if it has one"),
-            "kind": _text("atom (default), person, concept, entity, belief, goal"), "tags": _texts("topics"),
-            "buckets": _texts("broad areas, such as work"), "at": _text(f"when it was so: {_WHEN}"),
-            "id": _text("of your own"), "source": _text("a conversation or a file"),
-            "retention": {
-                "type": "string", "enum": ["decay", "ephemeral", "keep_forever"], "description": "how it fades",
-            },
+            "text": text("what to keep"), "name": text("if it has one"),
+            "kind": text("atom (default), person, concept, entity, belief, goal"), "tags": texts("topics"),
+            "buckets": texts("areas, such as work"), "at": text(f"when: {WHEN}"),
+            "id": text("of your own"), "source": text("conversation or file"),
+            "retention": text(", ".join(get_args(Retention))),
             "messages": {
                 "type": "array", "items": {"type": "object"}, "maxItems": MOST_ITEMS["messages"],
-                "description": "{role, content, name, at}, in order, in place of text",
+                "description": "{role, content, name, at}; no text",
             },
-            "allow_again": {"type": "boolean", "description": "even if it was forgotten; only when the user wants it"},
+            "allow_again": {"type": "boolean", "description": "though forgotten; if the user wants it"},
         },
-        _add, (), _object(id="string", ids=_IDS), writes=True,
+        _add, (), ADDED, writes=True,
     ),
     Tool(
         "memory_fact", "State a fact",
-        "State that subject - predicate - object, such as Ines - lives_in - Turin. A new value of lives_in, status and "
-        "the like ends the one before, which stays as history.",
+        "State a fact, such as Ines - lives_in - Turin. A new lives_in or the like ends the old one.",
         {
-            "subject": _text("id or name"), "predicate": _text("such as works_at"),
-            "object": _text("id, name or value"),
+            "subject": text("id or name"), "predicate": text("such as works_at"),
+            "object": text("id, name or value"),
             "confidence": {"type": "number", "minimum": 0, "maximum": 1, "description": "how sure"},
-            "valid_from": _text(_WHEN),
+            "valid_from": text(WHEN),
         },
-        _fact, ("subject", "predicate", "object"), _object(id="string", status="string"), writes=True,
+        _fact, ("subject", "predicate", "object"), FACT, writes=True,
     ),
     Tool(
         "memory_relate", "Relate",
-        "State how two memories, given by id or name, stand to each other. For people, concepts and entities another "
-        "type, attitude or proximity ends the earlier relationship.",
+        "State how two memories relate. For people and concepts a new type or level ends the old one.",
         {
-            "src": _text("id or name"), "dst": _text("id or name"), "type": _text("such as colleague"),
-            "text": _text("in your own words"), "attitude": {**_LEVEL, "description": "1 hostile, 5 devoted"},
-            "proximity": {**_LEVEL, "description": "1 far, 5 inseparable"},
+            "src": text("id or name"), "dst": text("id or name"), "type": text("such as colleague"),
+            "text": text("in words"), "attitude": {**LEVEL, "description": "1 hostile, 5 devoted"},
+            "proximity": {**LEVEL, "description": "1 far, 5 close"},
         },
-        _relate, ("src", "dst"), _object(id="string", kind="string"), writes=True,
+        _relate, ("src", "dst"), RELATED, writes=True,
     ),
     Tool(
         "memory_get", "Look at one memory",
-        "All about one memory, by id or name: text, facts, neighbours, what it said before.",
-        {"id": _text("id or name"), "tokens": _tokens(RECALL_TOKENS)}, _get, ("id",),
-        _object(id="string", facts=_OBJECTS),
+        "One memory, its facts, neighbours, history.",
+        {"id": text("id or name"), "tokens": tokens(RECALL_TOKENS)}, _get, ("id",),
+        DETAILS,
     ),
     Tool(
         "memory_explore", "Explore",
-        "Survey a topic: people, concepts, entities, relationships, and what happened. queries go by meaning, "
-        "text_matches by name, tag and type.",
-        {
-            "queries": _texts("questions"), "text_matches": _texts("names or tags"),
-            "since": _text(_WHEN), "until": _text(_WHEN),
-            "granularity": {"type": "integer", "enum": [1, 2, 3], "description": "sources, storylines or macros"},
-            "tokens": _tokens(RECALL_TOKENS),
-        },
-        _explore, (),
-        _object(answerable="boolean"),
+        "Survey a topic: people, concepts, entities, events. Give queries or text_matches.",
+        EXPLORE, _explore, (), EXPLORED,
     ),
     Tool(
         "memory_brief", "Brief",
-        "What to know at the start of a conversation: who the user is, beliefs, goals, relationships, the last 7 days.",
-        {"tokens": _tokens(BRIEF_TOKENS)}, _brief, (), _object(owner="string", recent=TEXTS),
+        "To start with: the user, beliefs, goals, relationships, last 7 days.",
+        {"tokens": tokens(BRIEF_TOKENS)}, _brief, (), BRIEFED,
     ),
     Tool(
         "memory_forget", "Forget",
-        "Forget for good, with copies. Only when the user asks; dry_run shows first what would go.",
+        "Forget for good, with copies. Only when the user asks.",
         {
-            "ids": _texts("ids or names"), "source": _text("all from this file or conversation"),
-            "everything": {"type": "boolean", "description": "all that this user has"},
+            "ids": texts("ids or names"), "source": text("file or conversation"),
+            "everything": {"type": "boolean", "description": "all of this user"},
             "dry_run": {"type": "boolean", "description": "only show"},
         },
-        _forget, (), _object(ids=TEXTS, forgotten="boolean"), writes=True, destroys=True,
+        _forget, (), FORGOTTEN, writes=True, destroys=True,
     ),
     Tool(
-        "search", "Search", "Search the memory; ids for fetch come back.",
-        {"query": _text("what to look for")}, _search, ("query",), _object(results=_OBJECTS),
+        "search", "Search", "memory_recall for ChatGPT.",
+        {"query": text("what to find")}, _search, ("query",), SEARCHED,
     ),
     Tool(
-        "fetch", "Fetch", "The whole text of one memory found by search.",
-        {"id": _text("from search")}, _fetch, ("id",),
-        _object(id="string", title="string", text="string", url="string"),
+        "fetch", "Fetch", "memory_get for ChatGPT.",
+        {"id": text("from search")}, _fetch, ("id",),
+        FETCHED,
     ),
 )  # fmt: skip

@@ -5,6 +5,7 @@ No request names a path on the server's disk.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -13,25 +14,29 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
+import anyio.to_thread
 from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
-from starlette.types import ASGIApp
+from starlette.responses import FileResponse
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from cuetrail.errors import CuetrailError, InputError
 from cuetrail.model import FileError, Scope
 from cuetrail.serve.rest.auth import Access
-from cuetrail.serve.rest.problem_details import Problem
-from cuetrail.serve.rest.requests import json_arguments, uploaded_file
+from cuetrail.serve.rest.problem_details import Problem, problem_body, problem_from
+from cuetrail.serve.rest.requests import json_arguments, spooled_file, uploaded_file
 from cuetrail.serve.tool import Schema, Tool, checked_arguments
 from cuetrail.serve.verbs import Job, verb_job
 
 if TYPE_CHECKING:
     from cuetrail.memory import Memory
-    from cuetrail.serve.rest.service import Service
+    from cuetrail.serve.rest.service import Progress, Service
     from cuetrail.transfer.import_file import ImportReport, LineReport
 
 BINARY, JSON_LINES, TAR = "application/octet-stream", "application/x-ndjson", "application/x-tar"
+REPORT_BYTES = 1 << 18
 COMPRESSED_MAGIC = (b"\x1f\x8b", b"PK\x03\x04")
 
 Respond = Callable[["Service", Request, Scope | None], Awaitable[ASGIApp]]
@@ -60,67 +65,150 @@ async def _ingest(service: Service, request: Request, scope: Scope | None) -> AS
 
 async def _import(service: Service, request: Request, scope: Scope | None) -> ASGIApp:
     arguments = _query_arguments(request, "import")
-    data = await uploaded_file(request, service.rules)
-    if data.startswith(COMPRESSED_MAGIC):
-        # A small compressed file can expand to more than this machine holds.
-        raise Problem(415, "send the file unpacked")
     lines = arguments.pop("report", "summary") == "lines"
     arguments["dry_run"] = arguments.get("dry_run") == "true"
-    job = Job("import", partial(_import_bytes, data, arguments, lines), (data, arguments, lines), ("progress",))
-    answer = await service.respond_to_job(request, job, scope)
-    return JsonLines(answer) if lines and isinstance(answer, Response) else answer
+    folder = tempfile.TemporaryDirectory(prefix="cuetrail-", ignore_cleanup_errors=True)
+    path, report = Path(folder.name) / "import.jsonl", Path(folder.name) / "report.jsonl"
+    try:
+        digest = await spooled_file(request, service.rules, path)
+        await anyio.to_thread.run_sync(_refuse_compressed, path)
+        work = partial(_import_file, path, arguments, report if lines else None)
+        job = Job("import", work, (digest, arguments, lines), ("progress",))
+        if lines:
+            report.touch()
+            return Temporary(LineReports(await service.work_of_job(request, job, scope), report), folder)
+        return Temporary(await service.respond_to_job(request, job, scope), folder)
+    except BaseException:
+        folder.cleanup()
+        raise
 
 
-class JsonLines(Response):
-    """The answer of an import with a report of each line: JSON lines, the summary as the last one."""
-
-    media_type = JSON_LINES
-
-    def __init__(self, answer: Response) -> None:
-        report = json.loads(bytes(answer.body))
-        rows = [*report.pop("lines"), {"summary": report}]
-        super().__init__("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+def _refuse_compressed(path: Path) -> None:
+    with path.open("rb") as file:
+        if file.read(max(map(len, COMPRESSED_MAGIC))).startswith(COMPRESSED_MAGIC):
+            # A small compressed file can expand to more than this machine holds.
+            raise Problem(415, "send the file unpacked")
 
 
-def _import_bytes(data: bytes, arguments: dict[str, Any], lines: bool, memory: Memory, **options: Any) -> object:
-    told: list[LineReport] = []
-    report = _import_file(data, {**arguments, **({"on_line": told.append} if lines else {})}, memory, **options)
-    return {**asdict(report), "lines": [asdict(line) for line in told]} if lines else report
+@dataclass(frozen=True, slots=True)
+class Temporary:
+    """An ASGI response that needs the files in a temporary folder, which is deleted after it."""
 
+    app: ASGIApp
+    folder: tempfile.TemporaryDirectory[str]
 
-def _import_file(data: bytes, arguments: dict[str, Any], memory: Memory, **options: Any) -> ImportReport:
-    with tempfile.TemporaryDirectory(prefix="cuetrail-") as folder:
-        path = Path(folder) / "import.jsonl"
-        path.write_bytes(data)
-        # Imported here: a server answers its first request without the readers of files.
-        from cuetrail.transfer.formats.detect_format import INGESTED, recognise
-
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         try:
-            if (found := recognise(path, arguments.get("format"))) in INGESTED:
-                raise InputError(f"the file is in the format {found}: send it to /v1/ingest?source=NAME")
-            report = memory.import_(path, **arguments, **options)
-        except CuetrailError as error:
-            # The client must not see paths of this machine.
-            raise type(error)(str(error).replace(str(path), "the file")) from error
-        errors = (FileError("the file", error.error.replace(str(path), "the file")) for error in report.errors)
-        return replace(report, errors=tuple(errors))
+            await self.app(scope, receive, send)
+        finally:
+            self.folder.cleanup()
+
+
+@dataclass(frozen=True, slots=True)
+class LineReports:
+    """An ASGI response with the report of an import, line by line while it runs, and its summary as the last line.
+
+    `work` writes the lines to the file `report`, tells its progress, and returns the summary. If it fails after the
+    response has begun, the last line is `{"problem": ...}`.
+    """
+
+    work: Callable[[Progress], Awaitable[bytes]]
+    report: Path
+
+    async def __call__(self, _scope: AsgiScope, _receive: Receive, send: Send) -> None:
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+        def progress(_step: str, _done: int, _total: int) -> None:
+            loop.call_soon_threadsafe(news.set)
+
+        task = asyncio.ensure_future(self.work(progress))
+        task.add_done_callback(lambda _: news.set())
+        begun = False
+        try:
+            async with await anyio.open_file(self.report, "rb") as file:
+                while not task.done():
+                    await news.wait()
+                    news.clear()
+                    begun = await self._send_new(file, send, begun)
+                begun = await self._send_new(file, send, begun)
+        finally:
+            task.cancel()
+        error = task.exception()
+        if isinstance(error, Exception) and begun:
+            last: dict[str, Any] = {"problem": problem_body(problem_from(error))}
+        else:
+            # An error before the first line is an ordinary problem response.
+            last = {"summary": json.loads(task.result())}
+        await self._send(send, f"{json.dumps(last, ensure_ascii=False)}\n".encode(), begun, more=False)
+
+    async def _send_new(self, file: anyio.AsyncFile[bytes], send: Send, begun: bool) -> bool:
+        """Sends what was added to the report. Returns True if the response has begun."""
+        while piece := await file.read(REPORT_BYTES):
+            await self._send(send, piece, begun, more=True)
+            begun = True
+        return begun
+
+    async def _send(self, send: Send, piece: bytes, begun: bool, *, more: bool) -> None:
+        if not begun:
+            headers = [(b"content-type", JSON_LINES.encode()), (b"cache-control", b"no-store")]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": piece, "more_body": more})
+
+
+def _import_file(
+    path: Path, arguments: dict[str, Any], report: Path | None, memory: Memory, progress: Progress | None = None
+) -> ImportReport:
+    """Imports a file; writes what became of each of its lines to `report`, as JSON lines."""
+    # Imported here: a server answers its first request without the readers of files.
+    from cuetrail.transfer.formats.detect_format import INGESTED, recognise
+
+    try:
+        if (found := recognise(path, arguments.get("format"))) in INGESTED:
+            raise InputError(f"the file is in the format {found}: send it to /v1/ingest?source=NAME")
+        if report is None:
+            return _unnamed(memory.import_(path, **arguments, progress=progress), path)
+        with report.open("w", encoding="utf-8") as file:
+
+            def on_line(line: LineReport) -> None:
+                file.write(f"{json.dumps(asdict(line), ensure_ascii=False)}\n")
+
+            def flushed(step: str, done: int, total: int) -> None:
+                file.flush()
+                if progress is not None:
+                    progress(step, done, total)
+
+            return _unnamed(memory.import_(path, **arguments, on_line=on_line, progress=flushed), path)
+    except CuetrailError as error:
+        # The client must not see paths of this machine.
+        raise type(error)(str(error).replace(str(path), "the file")) from error
+
+
+def _unnamed(report: ImportReport, path: Path) -> ImportReport:
+    """Returns the report without the path at which this machine keeps the file."""
+    errors = (FileError("the file", error.error.replace(str(path), "the file")) for error in report.errors)
+    return replace(report, errors=tuple(errors))
 
 
 async def _export(service: Service, request: Request, scope: Scope | None) -> ASGIApp:
     arguments = checked_arguments(FILE_VERBS["export"].tool, await json_arguments(request, service.rules))
     name = f"memory.{'json' if arguments.get('format') == 'mem0' else 'jsonl'}"
-    return await _download(service, "export", scope, name, lambda memory, path: memory.export(path, **arguments))
+    return await _download(
+        service, request, "export", scope, name, lambda memory, path: memory.export(path, **arguments)
+    )
 
 
 async def _backup(service: Service, request: Request, scope: Scope | None) -> ASGIApp:
     checked_arguments(FILE_VERBS["backup"].tool, await json_arguments(request, service.rules))
-    return await _download(service, "backup", scope, "memory.tar", lambda memory, path: memory.backup(path))
+    return await _download(service, request, "backup", scope, "memory.tar", lambda memory, path: memory.backup(path))
 
 
 async def _download(
-    service: Service, verb: str, scope: Scope | None, name: str, write: Callable[[Memory, Path], object]
-) -> ASGIApp:
-    """Returns a response with the file that `write` makes; the file is deleted after it was sent."""
+    service: Service, request: Request, verb: str, scope: Scope | None, name: str,
+    write: Callable[[Memory, Path], object],
+) -> ASGIApp:  # fmt: skip
+    """Returns a response with the file that `write` makes; the file is deleted after it was sent. It is of its own
+    media type, or plain bytes for a client that accepts only these.
+    """
     folder = tempfile.TemporaryDirectory(prefix="cuetrail-")
     path = Path(folder.name) / name
     try:
@@ -128,9 +216,8 @@ async def _download(
     except BaseException:
         folder.cleanup()
         raise
-    return FileResponse(
-        path, media_type=FILE_VERBS[verb].media_type, filename=name, background=BackgroundTask(folder.cleanup)
-    )
+    media = BINARY if BINARY in request.headers.get("accept", "") else FILE_VERBS[verb].media_type
+    return FileResponse(path, media_type=media, filename=name, background=BackgroundTask(folder.cleanup))
 
 
 def _query_arguments(request: Request, verb: str) -> dict[str, Any]:
@@ -149,7 +236,11 @@ _IMPORT = Tool(
     {
         "format": {"type": "string", "enum": ["cuetrail", "mcp-memory", "mem0", "cozodb"]},
         "dry_run": {"type": "string", "enum": ["true", "false"], "description": "true: count, and write nothing"},
-        "report": {"type": "string", "enum": ["summary", "lines"], "description": "lines: one JSON line per line sent"},
+        # With a title: generators of clients would name its type like that of the result.
+        "report": {
+            "title": "Reported", "type": "string", "enum": ["summary", "lines"],
+            "description": "lines: one JSON line per line sent",
+        },
     },
 )  # fmt: skip
 _EXPORT = Tool(

@@ -7,11 +7,13 @@ language model extracts facts from them.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -69,14 +71,45 @@ def add(memory: Memory, given: Arguments) -> Json:
     texts = _texts(given)
     known = memory.nodes(*(_id(owner, text) for _, text in texts))
     results: list[Json] = []
+    event = _uuid(digest(FORMAT, "event", *(_id(owner, text) for _, text in texts)))
     for role, text in texts:
-        props = {**owner, "role": role} | ({"metadata": given["metadata"]} if "metadata" in given else {})
+        props = {**owner, "role": role, "event": event} | (
+            {"metadata": given["metadata"]} if "metadata" in given else {}
+        )
         node = memory.add(
             text, id=_id(owner, text), source=FORMAT, buckets=list(owner.values()), props=props,
             tags=given.get("categories", ()), at=_when(given.get("timestamp")), allow_again=True,
         )  # fmt: skip
         results.append({"id": node.id, "memory": node.text, "event": "NONE" if node.id in known else "ADD"})
-    return {"results": results}
+    return {"results": results, "event_id": event, "status": "SUCCEEDED", "message": "The memories are stored."}
+
+
+def _uuid(hex_digits: str) -> str:
+    return str(UUID(hex_digits))
+
+
+def event(memory: Memory, given: Arguments) -> Json:
+    """Returns what an addition stored, by the event_id of its answer. Raises InputError for no UUID, and NotFound."""
+    id_ = _known_form(given["event_id"], "event")
+    where = Where(kinds=("atom",), archived=True, props=(("event", json.dumps(id_)),))
+    found = memory.store.text(memory.scope, TextQuery(""), MAX_MEMORIES, where, nodes=True)
+    rows = [memory_json(one.node) for one in found if one.node is not None]
+    if not rows:
+        raise NotFound(f"there is no event {id_!r:.80} in this scope")
+    begun, ended = min(row["created_at"] for row in rows), max(row["updated_at"] for row in rows)
+    return {
+        "id": id_, "event_type": "ADD", "status": "SUCCEEDED", "results": rows, "created_at": begun,
+        "updated_at": ended, "started_at": begun, "completed_at": ended,
+    }  # fmt: skip
+
+
+def _known_form(id_: str, what: str = "memory") -> str:
+    """Returns an id as it is. Raises InputError if it is no UUID, which those of memories and events are."""
+    try:
+        UUID(id_)
+    except ValueError:
+        raise InputError(f"{id_!r:.80} is no id of a {what}: it must be a UUID") from None
+    return id_
 
 
 def _id(owner: Mapping[str, str], text: str) -> str:
@@ -236,6 +269,8 @@ def get(memory: Memory, given: Arguments) -> Json:
 def _find(memory: Memory, id_: str) -> Node:
     node = memory.nodes(id_).get(id_)
     if node is None:
+        # Memories that were imported may have other ids.
+        _known_form(id_)
         raise NotFound(f"there is no memory {id_!r:.80} in this scope: /search finds ids")
     return node
 
@@ -304,12 +339,17 @@ def entities(memory: Memory, _given: Arguments) -> Json:
 
 
 def delete_entity(memory: Memory, given: Arguments) -> Json:
-    """Forgets all memories of one user, agent, app or run. Raises NotFound."""
-    owner = {f"{given['type']}_id": given["name"]}
-    if not list_memories(memory, owner):
-        raise NotFound(f"there is no memory of {given['name']!r:.80} in this scope")
-    delete_all(memory, owner)
+    """Forgets all memories of one user, agent, app or run; there may be none."""
+    delete_all(memory, {f"{given['type']}_id": given["name"]})
     return {"message": "Entity deleted successfully!"}
+
+
+def reset(memory: Memory, _given: Arguments) -> Json:
+    """Forgets the memories of all users, agents, apps and runs in this scope, and nothing else."""
+    rows = list_memories(memory, {})
+    nodes = memory.nodes(*(row["id"] for row in rows if any(row[name] is not None for name in OWNER_KEYS)))
+    delete_nodes(memory, [], list(nodes.values()))
+    return {"message": "All memories reset"}
 
 
 def update_many(memory: Memory, given: Arguments) -> Json:
@@ -417,7 +457,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("GET", ("/v1/ping",), "read", ping, _tool("Check a token.", {}), object_of(status=TEXT)),
     Endpoint(
         "POST", ("/memories", "/v1/memories", "/v3/memories/add"), "write", add, _ADD,
-        object_of(results=array_of(object_of(id=TEXT, memory=TEXT, event=TEXT))),
+        object_of(results=array_of(object_of(id=TEXT, memory=TEXT, event=TEXT)), event_id=TEXT, status=TEXT),
         {"user_id": "ada", "messages": [{"role": "user", "content": "I like tea."}]},
     ),
     Endpoint("GET", ("/memories",), "read", lambda m, given: {"results": list_memories(m, given)}, _LIST, _FOUND),
@@ -444,7 +484,16 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "GET", ("/v1/entities",), "read", entities, _tool("Users, agents, apps and runs that have memories.", {}),
         object_of(results=array_of(object_of(type=TEXT, name=TEXT, total_memories={"type": "integer"}))),
     ),
-    Endpoint("DELETE", ("/v2/entities/{type}/{name:path}",), "write", delete_entity, _WHO, _MESSAGE_RESULT),
+    Endpoint(
+        "DELETE", ("/v2/entities/{type}/{name:path}", "/v1/entities/{type}/{name:path}"), "write", delete_entity, _WHO,
+        _MESSAGE_RESULT,
+    ),
+    Endpoint("POST", ("/reset",), "write", reset, _tool("Delete all memories of mem0's clients.", {}), _MESSAGE_RESULT),
+    Endpoint(
+        "GET", ("/v1/event/{event_id}",), "read", event,
+        _tool("What an addition stored.", {"event_id": _NAME}, "event_id"),
+        object_of(id=TEXT, event_type=TEXT, status=TEXT, results=array_of(MEMORY)),
+    ),
     Endpoint("PUT", ("/v1/batch",), "write", update_many, _PUT_MANY, _MESSAGE_RESULT),
     Endpoint("DELETE", ("/v1/batch",), "write", delete_many, _DELETE_MANY, _MESSAGE_RESULT),
 )  # fmt: skip
@@ -486,7 +535,7 @@ def _handler(service: Service, by_method: dict[str, Endpoint]) -> Callable[[Requ
         arguments = checked_arguments(endpoint.tool, known)
         if endpoint.access == "read":
             return await service.respond("mem0", scope, lambda memory: endpoint.run(memory, arguments))
-        name = "mem0-delete" if endpoint.method == "DELETE" else "mem0"
+        name = "mem0-delete" if endpoint.method == "DELETE" or endpoint.run is reset else "mem0"
         work = partial(_json_of_write, ENDPOINTS.index(endpoint), arguments)
         key = await service.key(request, lambda: repr((request.url.path, arguments)))
         return await service.respond_to_write(Write(name, scope, work), key)

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import cuetrail
 from cuetrail.model import Hit, Node
-from cuetrail.serve.rest.file_routes import FILE_VERBS, FileVerb
+from cuetrail.serve.rest.file_routes import BINARY, FILE_VERBS, JSON_LINES, FileVerb
 from cuetrail.serve.rest.mem0 import ENDPOINTS
 from cuetrail.serve.rest.problem_details import PROBLEM_JSON
 from cuetrail.serve.rest.requests import JSON
@@ -26,6 +26,7 @@ from cuetrail.serve.verbs import EFFECTS, memory_verb, verb_tool
 _INTEGER, _NUMBER, _BOOLEAN = PLAIN_TYPES[int], PLAIN_TYPES[float], PLAIN_TYPES[bool]
 _OBJECT: Schema = {"type": "object"}
 _NULL: Schema = {"type": "null"}
+_FILE: Schema = {"type": "string", "format": "binary"}
 
 
 def reference(name: str) -> Schema:
@@ -166,6 +167,7 @@ _TAGS = {
     "verbs": "The verbs of a memory.",
     "files": "Verbs that take or return a file.",
     "mem0": "The endpoints of mem0's clients.",
+    "page": "What the web page asks for.",
     "server": "The state of the server.",
 }
 
@@ -252,13 +254,18 @@ def _file_path(name: str, file: FileVerb, results: ResultSchemas) -> dict[str, A
     }  # fmt: skip
     if not file.uploads:
         body = {"required": False, "content": {JSON: {"schema": tool.schema}}}
-        return {"post": {**operation, "requestBody": body, "responses": _responses("A file.", file.media_type, {})}}
+        responses = _responses("A file.", file.media_type, _FILE)
+        # Generators of clients know how to read plain bytes; the server sends them if asked to.
+        responses["200"]["content"][BINARY] = {"schema": _FILE}
+        return {"post": {**operation, "requestBody": body, "responses": responses}}
     query = [
         {"name": one, "in": "query", "required": one in tool.required, "schema": schema}
         for one, schema in tool.properties.items()
     ]
-    body = {"required": True, "content": {file.media_type: {"schema": {"type": "string", "format": "binary"}}}}
+    body = {"required": True, "content": {file.media_type: {"schema": _FILE}}}
     responses = _responses("What was done.", JSON, results.of(file.verb))
+    if "report" in tool.properties:
+        responses["200"]["content"][JSON_LINES] = {"schema": TEXT}
     return {"post": {**operation, "parameters": [_KEY, *query], "requestBody": body, "responses": responses}}
 
 
@@ -268,6 +275,7 @@ def _view_path(name: str) -> dict[str, Any]:
     return {
         "post": {
             "operationId": name,
+            "tags": ["page"],
             "summary": tool.title,
             "description": tool.description,
             "requestBody": {"required": True, "content": {JSON: content}},

@@ -17,6 +17,7 @@ TITLES = {
     400: "Bad request", 401: "A token is needed", 403: "Not allowed", 404: "Not found", 405: "Wrong method",
     408: "Too slow", 409: "Conflict", 413: "Too large", 415: "Not JSON", 421: "Wrong host", 422: "Cannot be used",
     429: "Too many requests", 500: "Failed", 502: "Embedder failed", 503: "Memory not available",
+    507: "No room",
 }  # fmt: skip
 PROBLEM_JSON = "application/problem+json"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -76,6 +76,8 @@ class OneProcess:
 
 
 T = TypeVar("T")
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a step, how many parts of it are done, and of how many."""
 
 
 class Service:
@@ -122,6 +124,18 @@ class Service:
         """Carries out a write, once per key, and returns its result as JSON."""
         return Response(await self.shared.writes.run(write, key), media_type=JSON)
 
+    async def work_of_job(
+        self, request: Request, job: Job, scope: Scope | None
+    ) -> Callable[[Progress], Awaitable[bytes]]:
+        """Returns work that carries out a job that writes, once per key, tells its progress, and returns its JSON."""
+        write, key = Write(job.name, scope, JsonOfJob(job)), await self.key(request, job.fingerprint)
+
+        async def work(progress: Progress) -> bytes:
+            result: bytes = await self.shared.writes.run(write, key, progress)
+            return result
+
+        return work
+
     async def key(self, request: Request, fingerprint: Callable[[], str]) -> Key | None:
         """Returns the key of a request that writes, with a fingerprint of its arguments; None if it has none."""
         sent = request.headers.get("idempotency-key")
@@ -153,5 +167,5 @@ class JsonOfJob:
 
     job: Job
 
-    def __call__(self, memory: Memory, progress: Callable[[str, int, int], None] | None) -> bytes:
+    def __call__(self, memory: Memory, progress: Progress | None) -> bytes:
         return json_bytes(self.job.result(memory, progress))

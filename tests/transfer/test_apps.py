@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from cuetrail import Memory
+from cuetrail import Memory, files
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import Node
-from cuetrail.text import json_text
 from tests.traces import traces
 from tests.transfer import samples
 from tests.transfer.samples import write_folder, write_zip
@@ -271,7 +270,7 @@ def test_values_of_cozodb_that_no_memory_can_hold_are_refused_row_by_row(memory:
 def test_json_that_only_fills_the_memory_is_refused_by_every_reader(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_text, "MOST_BYTES", 10_000_000)
+    monkeypatch.setattr(files, "JSON_BYTES", 10_000_000)
     lists = "[" + "[]," * 300_000 + "1]"
     for name, text in (
         ("conversations.json", f'[{{"title": "t", "create_time": 1, "mapping": {{}}, "x": {lists}}}]'),

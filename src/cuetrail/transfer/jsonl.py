@@ -16,13 +16,12 @@ from typing import Any, BinaryIO, Literal, TypeVar, Union, get_args, get_origin,
 import numpy as np
 
 from cuetrail.errors import ReadError
-from cuetrail.files import CHUNK_BYTES
+from cuetrail.files import CHUNK_BYTES, load_json
 from cuetrail.model import Edge, Fact, Life, Link, Mention, Node, Note, SourceFile, Tag, Tombstone, Version
 from cuetrail.model.tags import make_tags
 from cuetrail.store.read import Record
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
-from cuetrail.text.json_text import load_json
 
 FORMAT = 1
 _TYPES: dict[str, type[Record]] = {

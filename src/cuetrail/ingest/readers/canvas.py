@@ -8,10 +8,10 @@ from typing import Any
 
 from cuetrail.errors import ReadError
 from cuetrail.extract.links_and_tags import link_target_name
+from cuetrail.files import load_json
 from cuetrail.ingest.document import Document, Part, aliases, stem
 from cuetrail.ingest.passages import compose
 from cuetrail.text import document_dates
-from cuetrail.text.json_text import load_json
 from cuetrail.text.normalise import clean
 
 _KINDS = ("text", "file", "link", "group")

@@ -6,8 +6,8 @@ import re
 from pathlib import PurePath
 
 from cuetrail.errors import InputError
+from cuetrail.files import load_json
 from cuetrail.ingest.readers import code, notion
-from cuetrail.text.json_text import load_json
 
 FORMATS = ("canvas", "code", "html", "json", "markdown", "org", "pdf", "text")
 NOTION_DATABASE = "notion database"

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.files import read_at_most, replacing
+from cuetrail.files import load_json, read_at_most, replacing
 from cuetrail.model import FileError
-from cuetrail.text.json_text import load_json
 from cuetrail.text.normalise import clean
 
 _EPOCH_MS_FROM = 1e11  # larger numbers are milliseconds: as seconds they would be after the year 5000

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cuetrail.errors import ReadError
+from cuetrail.files import load_json
 from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, LeftOut, Part, aliases, stem
 from cuetrail.ingest.passages import compose
@@ -29,7 +30,6 @@ from cuetrail.ingest.readers.chats.message_fields import (
     title_of,
 )
 from cuetrail.text import document_dates
-from cuetrail.text.json_text import load_json
 from cuetrail.text.prose import split_sentences
 
 # A longer question says enough by itself.

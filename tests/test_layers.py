@@ -20,7 +20,7 @@ FLAT: dict[str, set[str]] = {
     "engines": {"config", "errors", "model", "store"},
     "errors": set(),
     "evaluate": {"errors", "facts", "files", "model", "recall", "session", "store"},
-    "files": set(),
+    "files": {"errors"},
     "formulas": set(),
     "http_post": set(),
     "recipes": {"recall"},

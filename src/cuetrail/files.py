@@ -1,14 +1,17 @@
-"""Writes files atomically, reads files up to a limit, and names the files that mark a memory and a mirror."""
+"""Writes files atomically, reads files and JSON up to a limit, and names the files that mark a memory and a mirror."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from cuetrail.errors import ReadError
 
 CHUNK_BYTES = 2**20
 # The modes of new files and folders: memories are private. Those that exist keep their mode.
@@ -88,3 +91,22 @@ def sync_folder(path: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+# About what a value of each kind takes in memory beside its text, in bytes.
+_COMMA_BYTES, _LIST_BYTES, _MAPPING_BYTES = 60, 60, 230
+JSON_BYTES, JSON_TIMES = 512 * 2**20, 10
+"""JSON whose values would take more bytes than this is read only if that is at most so many times its text."""
+
+
+def load_json(text: str, parse_constant: Callable[[str], Any] | None = None) -> Any:
+    """Returns the value of a JSON text. Raises ReadError, before it is read, for one that consists of brackets and
+    commas to fill the memory; ValueError or RecursionError for one that is no JSON.
+
+    >>> load_json('{"a": [1]}')
+    {'a': [1]}
+    """
+    taken = _COMMA_BYTES * text.count(",") + _LIST_BYTES * text.count("[") + _MAPPING_BYTES * text.count("{")
+    if taken > max(JSON_BYTES, JSON_TIMES * len(text)):
+        raise ReadError(f"this JSON would take more than {taken >> 20} MB of memory. Split it, and import the parts.")
+    return json.loads(text, parse_constant=parse_constant)

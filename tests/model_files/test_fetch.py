@@ -19,6 +19,7 @@ from cuetrail.embed import open_embedder
 from cuetrail.errors import EmbedderError, InputError, ModelError
 from cuetrail.model_files.catalogue import CATALOGUE, Model, Source, named, strongest_first
 from cuetrail.model_files.fetch import fetch
+from cuetrail.model_files.onnx import find_onnx
 from cuetrail.rerank import reranker_of
 from tests.rerank.tiny_cross_encoder import tiny_cross_encoder
 
@@ -194,6 +195,26 @@ def test_a_pipe_a_device_and_links_that_lead_to_each_other_are_refused_at_once(t
             fetch(tiny, origin)
     with pytest.raises(ModelError, match="cannot be read as an archive"):
         fetch(tiny, tmp_path / "loop")
+
+
+def test_a_path_that_no_file_can_have_is_refused() -> None:
+    for path in ("a\0b", "~nobody-has-this-name/x"):
+        with pytest.raises(ModelError, match="cannot be a folder or archive"):
+            find_onnx(path, ModelError)
+
+
+def test_the_models_of_an_archive_are_found_in_linear_time(tmp_path: Path) -> None:
+    path = tmp_path / "many.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(1_500):
+            archive.writestr(f"{number}/model.onnx", "")
+            archive.writestr(f"{number}/tokenizer.json", "")
+    begun = time.process_time()
+    with pytest.raises(ModelError, match="holds 1500 models; name one of") as caught:
+        find_onnx(path, ModelError)
+    # Each compared with each other would take ten seconds.
+    assert time.process_time() - begun < 3
+    assert len(str(caught.value)) < 2_000
 
 
 def test_files_that_are_too_large_for_a_model_are_not_unpacked(

@@ -11,13 +11,13 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from cuetrail.errors import CorruptMemory, WrongVersion
 from cuetrail.memory import Memory
 from cuetrail.model import Scope
+from tests.every_field import every_field
 from tests.store.sqlite.tools import Pebbles
 
 NOW = 1_768_831_200_000
@@ -90,11 +90,7 @@ def answers(memory: Memory) -> list[str]:
         lambda: memory.store.links(memory.scope, ["Nobody", "nobody"], by="name"),
         lambda: dict(memory.store.settings),
     ]
-    return [_said(ask()) for ask in asked]
-
-
-def _said(found: Any) -> str:
-    return repr(asdict(found) if is_dataclass(found) and not isinstance(found, type) else found)
+    return [every_field(ask()) for ask in asked]
 
 
 def flip(path: Path, rng: random.Random) -> int:

@@ -44,6 +44,7 @@ from cuetrail.serve.rest.server import VERBS, make_app
 from cuetrail.serve.tool import Schema
 from cuetrail.serve.verbs import EFFECTS, verb_tool
 from cuetrail.text.normalise import norm_tag
+from tests.every_field import every_field
 from tests.hostile import HOSTILE, HOSTILE_JSON
 
 SECONDS, MEGABYTES = 5.0, 1000
@@ -193,7 +194,8 @@ def library(memory: Memory) -> Iterator[Call]:
         starred = [p.name for p in inspect.signature(method).parameters.values() if p.kind is p.VAR_POSITIONAL]
         values = given.pop(starred[0], []) if starred else []
         values = values if isinstance(values, list) else [values]
-        taken = {*schemas(verb), *inspect.signature(method).parameters}
+        # `as`, the form of a graph, is an argument of REST and MCP alone.
+        taken = {*schemas(verb), *inspect.signature(method).parameters} - {"as"}
         given = {name: value for name, value in given.items() if name in taken}
         try:
             found = method(*values, **given)
@@ -201,7 +203,7 @@ def library(memory: Memory) -> Iterator[Call]:
                 found = list(found)
         except CuetrailError as error:
             return refused(str(error))
-        return Answer(True, repr(found), found)
+        return Answer(True, every_field(found), found)
 
     yield call
 

@@ -7,6 +7,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from cuetrail import Memory
 from cuetrail.model import Node, Scope, Tag
 from cuetrail.store.neo4j import Neo4jStore
@@ -61,7 +63,8 @@ def test_a_wrong_origin_in_the_table_of_tags_is_found_and_mended(tmp_path: Path)
         assert listed(store) == TRUE
 
 
-def test_an_older_neo4j_database_lists_peoples_tags_apart(neo4j_server: Login) -> None:
+@pytest.mark.parametrize("version", [1, OWNED - 1], ids=["first", "last"])
+def test_an_older_neo4j_database_lists_peoples_tags_apart(neo4j_server: Login, version: int) -> None:
     with alone(neo4j_server):
         wipe(neo4j_server)
         with closing(Neo4jStore(neo4j_server.address, SqliteStore)) as store:
@@ -72,7 +75,7 @@ def test_an_older_neo4j_database_lists_peoples_tags_apart(neo4j_server: Login) -
                 "MATCH (s:CueSchema) SET s.version = $version",
             )
             for cypher in older:
-                store.connection.writing(lambda tx, cypher=cypher: rows(tx, cypher, version=OWNED - 1))  # type: ignore[misc]  # the loop's own value
+                store.connection.writing(lambda tx, cypher=cypher: rows(tx, cypher, version=version))  # type: ignore[misc]  # the loop's own value
             migrate(store.connection)
             assert listed(store) == TRUE
 

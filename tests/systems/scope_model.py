@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from cuetrail import Memory, Scope
 from cuetrail.model import Node
 from cuetrail.store.shared.ids import plain
+from tests.every_field import every_field
 
 ANN = Scope("acme", "ann")
 ANN_RED = Scope("acme", "ann", ("red",), "red")
@@ -295,8 +296,17 @@ class Plan:
         assert answer.worked, answer.text
         for key in gone:
             self.model.forget(key)
+        self.heirs(scope)
         if self.done["forget"] % 5 == 1:
             self.census(full=False)
+
+    def heirs(self, scope: Scope) -> None:
+        """What somebody stated about a forgotten file stays, about an entity with its name."""
+        seen = self.memory.scoped(scope)
+        for node in seen.timeline(kinds=["entity"], limit=1000).nodes:
+            if node.owner == scope.user and node.props.get("found") == "fact":
+                told = every_field((node, seen.fact_history(node.id)))
+                self.model.put(key_of(scope, node), MARKER.findall(told), certain=False)
 
     def quarantine(self, scope: Scope) -> None:
         node = self.seen_node(scope)
@@ -312,7 +322,7 @@ class Plan:
         body = f"# Plan {texts[1]}\n\n{self.text(texts[2])} See [[{self.chance.choice(NAMES)}]].\n"
         if self.call(scope, "ingest_text", {"text": body, "source": name}, texts).worked:
             for node in self.memory.scoped(scope).store.atoms_of(scope, [name])[name]:
-                self.model.put(key_of(scope, node), MARKER.findall(repr(node)), certain=False)
+                self.model.put(key_of(scope, node), MARKER.findall(every_field(node)), certain=False)
 
     def hand_over(self, scope: Scope) -> None:
         """Exports, or imports an earlier export: the person's own, or one that somebody handed over."""
@@ -446,17 +456,17 @@ class Plan:
                 if not (after := page.more):
                     break
             for node in nodes:
-                self.check(scope, "timeline", repr(node))
+                self.check(scope, "timeline", every_field(node))
             found = {key_of(scope, node) for node in nodes}
             missing = {key for key in self.model.certain if self.model.sees(scope, key[0])} - found
             assert not missing, f"{scope} does not find {missing}\n" + "\n".join(self.trace)
-            self.check(scope, "labels", repr(seen.labels(limit=10_000)))
-            self.check(scope, "ids", repr(seen.ids("", limit=10_000)))
+            self.check(scope, "labels", every_field(seen.labels(limit=10_000)))
+            self.check(scope, "ids", every_field(seen.ids("", limit=10_000)))
             if full:
                 for node in self.glances.sample(nodes, min(12, len(nodes))):
                     told = (seen.neighbours(node.id, 50), seen.history(node.id), seen.fact_history(node.id))
-                    self.check(scope, "around a node", repr(told))
-                self.check(scope, "recall", repr(seen.recall("harbour radio winter said", limit=100)))
+                    self.check(scope, "around a node", every_field(told))
+                self.check(scope, "recall", every_field(seen.recall("harbour radio winter said", limit=100)))
 
     def run(self, steps: int, every: int) -> None:
         for number in range(1, steps + 1):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cuetrail import Memory
+from cuetrail import Memory, files
 from cuetrail.errors import InputError, ReadError
 from cuetrail.model import Node
 from tests.traces import traces
@@ -249,6 +249,42 @@ def test_what_was_forgotten_comes_back_by_no_export(memory: Memory, tmp_path: Pa
     kept = [trace for trace in traces(memory, (telling,)) if words in str(trace)]
     assert kept == []
     assert words not in all_text(memory)
+
+
+def test_values_of_cozodb_that_no_memory_can_hold_are_refused_row_by_row(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "cozo.json"
+    rows = [
+        ["a", "Sheep are shorn in May.", "[" * 50_000, 1],
+        ["b", "The barn is red.", [], 10**400],
+        ["c", "A gate.", [], 2],
+    ]
+    relations = {
+        "memory": {"headers": ["id", "content", "tags", "seq"], "rows": rows},
+        "edges": {"headers": ["from", "to", "weight"], "rows": [["a", "c", 10**400], ["c", "a", -(10**400)]]},
+    }
+    file.write_text(json.dumps(relations))
+    report = memory.import_(file)
+    assert (report.nodes, report.edges, len(report.errors)) == (2, 2, 1)
+
+
+def test_json_that_only_fills_the_memory_is_refused_by_every_reader(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "JSON_BYTES", 10_000_000)
+    lists = "[" + "[]," * 300_000 + "1]"
+    for name, text in (
+        ("conversations.json", f'[{{"title": "t", "create_time": 1, "mapping": {{}}, "x": {lists}}}]'),
+        ("cozo.json", f'{{"memory": {{"headers": ["id", "content"], "rows": {lists}}}}}'),
+        ("own.jsonl", f'{{"cuetrail": 1}}\n{{"type": "node", "id": "a", "props": {{"x": {lists}}}}}\n'),
+    ):
+        (tmp_path / name).write_text(text)
+        try:
+            (error,) = memory.import_(tmp_path / name).errors
+            told = error.error
+        except ReadError as refused:
+            told = str(refused)
+        assert "of memory" in told, name
+    assert memory.stats().nodes == 0
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,33 @@ def test_a_forgotten_text_with_an_addition_that_says_nothing_is_refused(tmp_path
             memory.add(added)
 
 
-@pytest.mark.parametrize("run", [" ", "\n", "\n ", "<!--", "%% ", "[[a|", '"a ', "> ", "a= ", "📒 ", "#a "])
+SPEAKERS = ("Ann: ", "> Ann Lee: ", "**Ann**: ", "[12:03] Ann: ", "user: Ann: ", "user: [12:03] Ann: ")
+
+
+def test_a_disguise_behind_the_name_of_a_speaker_is_refused(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", embedder=None) as memory:
+        memory.forget(memory.add(SECRET).id)
+        taken = []
+        for number, disguised in enumerate((*DISGUISES, *ADDITIONS)):
+            try:
+                taken.append(memory.add(SPEAKERS[number % len(SPEAKERS)] + disguised).text)
+            except Forgotten:
+                continue
+        assert taken == []
+
+
+def test_a_turn_that_was_forgotten_in_a_disguise_stays_out_without_it(tmp_path: Path) -> None:
+    for number, disguised in enumerate(f"{before}{SECRET}" for before in ("> ", "Fwd: Re: ", "[12:03] ", "* TODO ")):
+        with Memory(tmp_path / str(number), embedder=None) as memory:
+            memory.chat([{"role": "user", "content": disguised}], source="talk")
+            memory.forget(source="talk")
+            with pytest.raises(Forgotten):
+                memory.add(SECRET)
+
+
+@pytest.mark.parametrize(
+    "run", [" ", "\n", "\n ", "<!--", "%% ", "[[a|", '"a ', "> ", "a= ", "📒 ", "#a ", "a: ", "a: > ", "\na b: "]
+)
 def test_a_long_run_of_the_same_marks_is_compared_in_linear_time(run: str) -> None:
     short, long = (Node("", text="x" + run * count + "x") for count in (2_000, 32_000))
     begun = time.process_time()

@@ -285,7 +285,8 @@ def invalidate(store: Store, scope: Scope, batch: Batch, leaving: Sequence[Node]
     changed = {node.id: node for node in batch.nodes}
     for id_, stored in store.get(scope, sorted(files)).items():
         node = changed.get(id_, stored)
-        if SUMMARY in node.props:
+        # One that contained the forgotten text is gone by now, but its keywords are not.
+        if SUMMARY in node.props or KEYWORDS in node.props:
             props = {name: value for name, value in node.props.items() if name not in (SUMMARY, KEYWORDS)}
             changed[id_] = replace(node, props=props)
     batch.nodes = list(changed.values())

@@ -14,6 +14,8 @@ from cuetrail.model_files.archives import is_damage, open_archive
 from cuetrail.model_files.lazy_loading import import_library
 
 TOKENIZER = "tokenizer.json"
+MOST_NAMED = 20
+"""The most models of an archive that an error names."""
 MOST_BYTES = 1 << 31
 """The most bytes of a model in an archive, and of all files that are compared with a model's checksums: ONNX's own."""
 
@@ -83,8 +85,8 @@ def find_onnx(spec: str | Path, fault: type[ModelError]) -> OnnxFiles:
 def _resolved(path: str, fault: type[ModelError]) -> Path:
     try:
         return Path(path).expanduser().resolve()
-    except RuntimeError as error:
-        # An unknown ~user, or links that lead to each other.
+    except (RuntimeError, ValueError) as error:
+        # An unknown ~user, links that lead to each other, or a character that no path has.
         raise fault(f"{path} cannot be a folder or archive ({error}): name the one that holds the model") from error
 
 
@@ -105,9 +107,13 @@ def _in_folder(folder: Path, fault: type[ModelError]) -> OnnxFiles:
 def _in_archive(place: Path, inner: str, fault: type[ModelError]) -> OnnxFiles:
     with open_archive(place, fault) as archive:
         members = [PurePosixPath(name) for name in archive.namelist()]
+    tokenizers: dict[PurePosixPath, list[PurePosixPath]] = {}
+    for member in members:
+        if member.name.endswith(TOKENIZER):
+            tokenizers.setdefault(member.parent, []).append(member)
     found = []
     for member in members:
-        beside = [one for one in members if one.parent == member.parent and one.name.endswith(TOKENIZER)]
+        beside = tokenizers.get(member.parent, [])
         if member.suffix == ".onnx" and len(beside) == 1 and (not inner or str(member.parent) == inner):
             name = member.parent.name or place.stem
             found.append(OnnxFiles(place, name, str(member), str(beside[0]), fault))
@@ -115,7 +121,7 @@ def _in_archive(place: Path, inner: str, fault: type[ModelError]) -> OnnxFiles:
         return found[0]
     if not found:
         raise fault(f"{place} holds no ONNX model{f' in {inner}' if inner else ''} with a {TOKENIZER} beside it")
-    choices = ", ".join(f"{place.name}#{PurePosixPath(one.model).parent}" for one in found)
+    choices = ", ".join(f"{place.name}#{PurePosixPath(one.model).parent}" for one in found[:MOST_NAMED])
     raise fault(f"{place} holds {len(found)} models; name one of: {choices}")
 
 

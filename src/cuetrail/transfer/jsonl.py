@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Literal, TypeVar, Union, get_args, get_origin,
 import numpy as np
 
 from cuetrail.errors import ReadError
-from cuetrail.files import CHUNK_BYTES
+from cuetrail.files import CHUNK_BYTES, load_json
 from cuetrail.model import Edge, Fact, Life, Link, Mention, Node, Note, SourceFile, Tag, Tombstone, Version
 from cuetrail.model.tags import make_tags
 from cuetrail.store.read import Record
@@ -120,13 +120,13 @@ def load_lines(lines: Iterable[bytes], dim: int | None, report: Callable[[int, s
         elif raw.strip():
             try:
                 yield _load(number, raw.decode(), dim)
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            except (ReadError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 hint = "" if raw.endswith(b"\n") else ", it may be cut off"
                 report(number, f"line {number} is not a record of a cuetrail export ({error}{hint}): it was left out")
 
 
 def _load(number: int, raw: str, dim: int | None) -> ExportLine:
-    line = json.loads(raw, parse_constant=_no_number)
+    line = load_json(raw, parse_constant=_no_number)
     if "\\u" in raw:
         # Half of a surrogate pair is valid JSON, but cannot be encoded: this raises.
         json.dumps(line, ensure_ascii=False).encode()

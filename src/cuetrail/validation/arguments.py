@@ -307,8 +307,7 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
     takes_path = any(RULES[name] is _PATH for name in rules)
     many = any(p.kind is p.VAR_POSITIONAL for p in parameters)
 
-    @wraps(verb)
-    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+    def checked_call(*args: P.args, **kwargs: P.kwargs) -> R:
         given = args[skipped:]
         if many:
             check_length(names[0], given)
@@ -322,14 +321,36 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
                 raise TypeError(f"{verb.__qualname__}() got an unexpected keyword argument {name!r}")
             if not rules[name].fits(value) and not (value is None and name in optional):
                 raise refusal(name, value, rules[name])
+        return verb(*args, **kwargs)
+
+    return wraps(verb)(_with_errors_in_words(checked_call, takes_path))
+
+
+def _with_errors_in_words(call: Callable[P, R], takes_path: bool) -> Callable[P, R]:
+    """Returns the call, which raises InputError in place of errors that `_in_words` knows."""
+
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return verb(*args, **kwargs)
-        except OSError as error:
-            if not takes_path or error.filename is None:
+            return call(*args, **kwargs)
+        except (OSError, ValueError) as error:
+            if (told := _in_words(error, takes_path)) is None:
                 raise
-            raise InputError(f"{error.filename}: {error.strerror}: check the path and its permissions") from error
+            raise told from error
 
     return wrapper
+
+
+def _in_words(error: OSError | ValueError, takes_path: bool) -> InputError | None:
+    """Returns the error for a path that cannot be opened, or for a number too long to be written in an error; None for
+    any other.
+    """
+    if isinstance(error, OSError):
+        if not takes_path or error.filename is None:
+            return None
+        return InputError(f"{error.filename!s:.500}: {error.strerror}: check the path and its permissions")
+    if "set_int_max_str_digits" not in str(error):
+        return None
+    return InputError("a number has thousands of digits, which is more than Python writes out: pass a smaller one")
 
 
 def _options(verb: Callable[..., Any]) -> Mapping[str, object]:

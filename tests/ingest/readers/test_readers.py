@@ -418,3 +418,36 @@ def test_each_part_of_a_long_code_block_has_its_fence() -> None:
     code = [piece.text[piece.text.index("```") - 2 :] for piece in note.pieces]
     assert len(code) > 1
     assert all(text.lstrip().startswith("```python\n") and text.endswith("\n  ```") for text in code)
+
+
+@pytest.mark.parametrize(
+    ("before", "run", "after"),
+    [("* a", " ", "x\n"), ("* a\n:PROPERTIES:\n:b: c", " ", "d\n:END:\n"), ("", "#+a: bbbb\n", "")],
+    ids=["heading", "property", "keywords"],
+)
+def test_an_org_file_with_a_long_run_is_read_in_linear_time(before: str, run: str, after: str) -> None:
+    begun = time.process_time()
+    read_string(before + run * 50_000 + after, "a.org")
+    # Looking at each blank again from every other one takes ten seconds.
+    assert time.process_time() - begun < 2
+
+
+def test_a_heading_of_org_keeps_its_words_and_tags_whatever_stands_between() -> None:
+    text = "* TODO [#A] Mend the mast [2/3]   :radio:mast:  \nBolts.\n*  :only:\n* \n* No tags: here\nNuts.\n"
+    document = read_string(text, "a.org")[0]
+    assert [piece.text for piece in document.pieces] == [
+        "Mend the mast:\nTODO: Mend the mast\n\nBolts.\n\nNo tags: here:\nNuts."
+    ]
+    assert {"radio", "mast"} <= {tag for piece in document.pieces for tag in piece.tags}
+
+
+def test_references_that_quote_one_block_without_end_are_cut_off() -> None:
+    long, many = {"string": "x" * 499, "uid": "abcdef01"}, "((abcdef01))" * 100
+    block: dict[str, Any] = {"string": many, "uid": "abcdef02"}
+    for number in range(90):
+        block = {"string": many, "uid": f"abcdefg{number}", "children": [block, {"string": many, "uid": f"b{number}"}]}
+    page = [{"title": "Page", "uid": "page", "children": [{"string": "See ((abcdef01))", "uid": "c"}, long, block]}]
+    (document,) = read_string(json.dumps(page), "graph.json")
+    # Quoted at every level it would be half a gigabyte.
+    assert sum(len(piece.text) for piece in document.pieces) < 5_000_000
+    assert any("See " + "x" * 499 in piece.text for piece in document.pieces)

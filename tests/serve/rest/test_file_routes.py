@@ -139,6 +139,8 @@ def test_an_import_answers_line_by_line_if_it_is_asked_to(client: TestClient, pl
         assert (first["line"], first["id"], first["result"]) == (2, "a", "added")
         assert (second["line"], second["result"]) == (3, "refused")
         assert last["summary"]["nodes"] == 1
+        # Where the server keeps what it is sent is its own business.
+        assert [error["path"] for error in last["summary"]["errors"]] == ["the file"]
         with Memory(place, embedder=None) as memory:
             assert (memory.get("a") is not None) == stored
 

@@ -64,3 +64,21 @@ def test_a_disguised_text_is_refused_and_left_out_of_files_and_imports(memory: M
     memory.dream()
     assert traces(memory, WORDS) == []
     assert memory.doctor() == []
+
+
+def test_a_disguised_text_said_in_a_chat_is_left_out(memory: Memory) -> None:
+    disguised = [{"role": "user", "content": text} for text in (*DISGUISES, *ADDITIONS)]
+    report = memory.chat([*disguised, {"role": "user", "content": "Something else was said."}], source="talk")
+    assert report.ids[-1] is not None
+    assert traces(memory, WORDS) == []
+    # And as it comes from a product: the speaker stands in front.
+    memory.ingest_text(json.dumps(disguised), source="talk.json")
+    assert traces(memory, WORDS) == []
+
+
+def test_a_bucket_or_tag_that_is_a_disguised_text_is_refused(memory: Memory) -> None:
+    for text in (SECRET, f"Ann: {SECRET}", f"Fwd: {SECRET}", f"[12:03] Ann: {SECRET}", f"TODO {SECRET}"):
+        for field in ("buckets", "tags"):
+            with pytest.raises(Forgotten):
+                memory.add("A walk by the sea", **{field: [text]})  # type: ignore[arg-type]  # a list for each of them
+    assert traces(memory, WORDS) == []

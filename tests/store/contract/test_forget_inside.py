@@ -211,3 +211,15 @@ def test_an_export_of_before_does_not_bring_a_cut_passage_back(memory: Memory, t
     lines = [json.loads(line) for line in exported(memory, tmp_path).splitlines()]
     assert [line["text"] for line in lines if line.get("id") == "a"] == [OPENING]
     assert traces(memory, WORDS) == []
+
+
+def test_the_keywords_of_a_file_are_gone_with_a_passage_of_which_its_summary_says_a_sentence(memory: Memory) -> None:
+    # Of a short file the summary is the whole text, and so contains the forgotten one.
+    memory.ingest_text(f"# Plans\n\nThe plan of the year is this.\n\n{SECRET}\n\n{SECRET}!\n", source="plans.md")
+    memory.dream()
+    (file,) = (node for node in memory.timeline(kinds=["source"]).nodes if node.source == "plans.md")
+    assert "summary" in file.props
+    memory.forget(passage(memory, "plans.md").id)
+    assert traces(memory, WORDS) == []
+    memory.dream()
+    assert traces(memory, WORDS) == []

@@ -50,6 +50,8 @@ def test_searches_use_the_old_vectors_until_all_new_ones_are_there(filled: Store
     assert make_all(filled, NEW, vector(1, 1)) == 1
     assert filled.vector_spaces().finish(NEW)
     assert (filled.vector_spaces().held, filled.vector_spaces().next) == (NEW, None)
+    # Another process that embedded the last ones finishes too.
+    assert filled.vector_spaces().finish(NEW)
     assert filled.vectors(ME, ["a", "b"], NEW) == {"a": vector(0, 1), "b": vector(0, 1)}
     assert filled.vectors(OTHER, ["a"], NEW) == {"a": vector(1, 1)}
     assert nearest(filled, vector(0, 1), NEW) == ["a", "b"]

@@ -45,6 +45,7 @@ from cuetrail.store.sqlite import SqliteStore
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
 from cuetrail.transfer.jsonl import required_ids
+from tests.every_field import every_field
 from tests.store.contract.conftest import Engine
 from tests.store.contract.test_records import vector
 
@@ -188,7 +189,7 @@ def all_reads(store: Store, scope: Scope) -> Iterator[tuple[str, Any]]:
 def marks_in(answer: Any) -> set[str]:
     """Every owner's mark that appears anywhere in an answer."""
     owners = {mark(scope) for scope in SCOPES}
-    said = repr(answer)
+    said = every_field(answer)
     # A mark ends where no further letter follows: ann's private mark is also the beginning of ann's shared one.
     return {one for one in owners if any(one + end in said for end in ("'", '"', "\\n"))}
 

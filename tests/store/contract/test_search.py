@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cuetrail.formulas import bands
-from cuetrail.model import Edge, Life, Neighbour, Node, Scope, Stats, Tag, TextQuery, Where
+from cuetrail.model import Edge, Life, Link, Neighbour, Node, Scope, Stats, Tag, TextQuery, Where
 from cuetrail.store.ports import Store
 from cuetrail.store.vector_space import VectorSpace
 from cuetrail.store.write import Batch
@@ -29,6 +30,22 @@ def nearest(store: Store, to: bytes, where: Where = NO_FILTER, limit: int = 50) 
 def with_vectors(store: Store) -> Store:
     store.vector_spaces().start(VectorSpace("test", 2))
     return store
+
+
+def test_a_match_says_whether_a_label_doubled_its_score(store: Store) -> None:
+    tagged = Node("a", text="the radio mast is high", tag_details=(Tag("radio", "radio"),))
+    store.write(ME, Batch(nodes=[tagged, Node("b", text="the radio is on")]))
+    found = store.text(ME, TextQuery("radio"), 9, NO_FILTER)
+    assert {match.id: match.boosted for match in found} == {"a": True, "b": False}
+
+
+def test_a_link_without_its_words_is_removed(store: Store) -> None:
+    store.write(ME, Batch(nodes=[Node("a", text="See [[Pia]] and [[Tom]].")]))
+    pia, tom = (Link("a", name, name.title(), "wikilink") for name in ("pia", "tom"))
+    store.write(ME, Batch(links=[pia, tom]))
+    store.write(ME, Batch(links=[replace(pia, display="")]))
+    assert [link.norm for link in store.links(ME, ["a"])["a"]] == ["tom"]
+    assert store.links(ME, ["pia"], by="name") == {}
 
 
 def test_text_search_sees_each_write_at_once(store: Store) -> None:

@@ -22,7 +22,7 @@ from cuetrail.config import Settings, neo4j_variables
 from cuetrail.errors import CuetrailError, InputError, MemoryError_, Unreachable
 from cuetrail.memory import copy_memory
 from cuetrail.store.neo4j import Neo4jStore
-from cuetrail.store.neo4j.connection import explained, parse
+from cuetrail.store.neo4j.connection import explained, parse, rows
 from cuetrail.store.neo4j.login import server_login
 from scripts import neo4j as script
 from tests.dream.test_incremental import state
@@ -279,6 +279,17 @@ def test_indexes_that_are_gone_are_told_and_made_again_when_the_memory_is_opened
     with Memory(server.uri) as memory:
         assert memory.recall("tea").hits[0].node.id == "a"
         assert memory.doctor() == []
+
+
+def test_indexes_of_earlier_versions_are_dropped_when_the_memory_is_opened(server: Login) -> None:
+    with Memory(server.uri) as memory:
+        store = memory.store
+        assert isinstance(store, Neo4jStore)
+        store.connection.schema(["CREATE FULLTEXT INDEX cue_text IF NOT EXISTS FOR (n:CueNode) ON EACH [n.text]"])
+    with Memory(server.uri) as memory:
+        assert isinstance(memory.store, Neo4jStore)
+        names = memory.store.connection.reading(lambda tx: rows(tx, "SHOW INDEXES YIELD name RETURN name"))
+        assert ["cue_text"] not in [list(row) for row in names]
 
 
 # --- servers that stop

@@ -112,6 +112,13 @@ def test_a_change_that_a_restore_left_half_done_is_undone(tmp_path: Path, nurser
     assert words(tmp_path / "killed") == ["walrus"]
 
 
+@pytest.mark.parametrize("left", [b"", bytes(512)], ids=["empty", "blank"])
+def test_a_journal_of_a_process_that_was_killed_before_it_wrote_is_deleted(tmp_path: Path, left: bytes) -> None:
+    made(tmp_path / "old", "walrus")
+    (tmp_path / "old" / "memory.db-journal").write_bytes(left)
+    assert words(tmp_path / "old") == ["walrus"]
+
+
 def test_what_a_process_left_that_was_killed_while_it_made_the_memory_is_deleted_by_the_next_open(
     tmp_path: Path,
 ) -> None:

@@ -99,6 +99,27 @@ def test_a_damaged_or_encrypted_archive_says_what_to_do(tmp_path: Path) -> None:
             memory.import_(tmp_path / "locked.zip")
 
 
+def test_a_member_that_cannot_be_written_whole_is_no_file_cut_off(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "a.zip", {"a.md": "# A", "a.md/b.md": "# B"})
+    with pytest.raises(ReadError, match="cannot be unpacked"):
+        files_in(path)
+    long = write_zip(tmp_path / "long.zip", {"/".join(["a" * 200] * 50) + "/b.md": "# B"})
+    with pytest.raises(ReadError, match="cannot be unpacked") as caught:
+        files_in(long)
+    assert len(str(caught.value)) < 500
+
+
+def test_more_entries_than_fit_into_memory_are_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_zip(tmp_path / "many.zip", {f"{number}.md": "x" for number in range(10)})
+    # The number of files that the archive states is a lie; its list of files ends in the middle of an entry.
+    path.write_bytes(path.read_bytes()[:-30])
+    monkeypatch.setattr(unpack, "MOST_MEMBERS", 4)
+    with pytest.raises(ReadError, match="more than 4 files"):
+        files_in(path)
+
+
 @pytest.mark.parametrize("ending", [".docx", ".EPUB", ".whl"])
 def test_a_document_or_program_packed_as_zip_is_no_archive(tmp_path: Path, ending: str) -> None:
     path = write_zip(tmp_path / f"some{ending}", {"content.md": "x"})

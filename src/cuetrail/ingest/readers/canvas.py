@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cuetrail.errors import ReadError
 from cuetrail.extract.links_and_tags import link_target_name
+from cuetrail.files import load_json
 from cuetrail.ingest.document import Document, Part, aliases, stem
 from cuetrail.ingest.passages import compose
 from cuetrail.text import document_dates
@@ -67,7 +67,7 @@ def read(text: str, source: str) -> Document:
 
 def _load(text: str, source: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(text) if text.strip() else {}
+        value = load_json(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         raise ReadError(f"{source} is no canvas ({error}). Open it in Obsidian and save it again.") from error
     if not isinstance(value, dict) or not all(isinstance(value.get(key, []), list) for key in ("nodes", "edges")):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import PurePath
 
 from cuetrail.errors import InputError
+from cuetrail.files import load_json
 from cuetrail.ingest.readers import code, notion
 
 FORMATS = ("canvas", "code", "html", "json", "markdown", "org", "pdf", "text")
@@ -78,7 +78,7 @@ def _is_json(text: str) -> bool:
     """True if the text, or its first line, is JSON that is not empty."""
     for candidate in (text, text.strip().split("\n", 1)[0]):
         try:
-            if json.loads(candidate):
+            if load_json(candidate):
                 return True
         except (ValueError, RecursionError):
             continue

@@ -14,14 +14,16 @@ from cuetrail.ingest.passages import compose
 from cuetrail.text import document_dates
 from cuetrail.text.normalise import clean
 
-_HEADLINE = re.compile(r"^(\*{1,20})[ \t]+(.*?)(?:[ \t]+:([\w@#%:-]{1,400}):)?[ \t]*$")
+_HEADLINE = re.compile(r"^(\*{1,20})[ \t](.*)$")
+# Runs of blanks are matched from their beginning only: a long one would otherwise be tried again from each blank.
+_TAGS = re.compile(r"(?<![ \t])[ \t]++:([\w@#%:-]{1,400}):$")
 _STATES = re.compile(r"^(TODO|NEXT|WAITING|HOLD|STARTED|DOING|SOMEDAY|DONE|CANCELLED|CANCELED)[ \t]+")
 _PRIORITY = re.compile(r"^\[#[A-Z0-9]\][ \t]*")
-_COOKIE = re.compile(r"[ \t]*\[\d*(?:/\d*|%)\]")
+_COOKIE = re.compile(r"(?<![ \t])[ \t]*+\[\d*(?:/\d*|%)\]")
 _KEYWORD = re.compile(r"^[ \t]*#\+(\w[\w-]{0,40}):[ \t]*(.*)$")
 _BEGIN = re.compile(r"^[ \t]*#\+begin_(\w{1,30})(?:[ \t]+(\S+))?.*$", re.IGNORECASE)
 _DRAWER = re.compile(r"^[ \t]*:([\w-]{1,40}):[ \t]*$")
-_PROPERTY = re.compile(r"^[ \t]*:([\w+-]{1,60}):[ \t]*(.*?)[ \t]*$")
+_PROPERTY = re.compile(r"^[ \t]*:([\w+-]{1,60}):[ \t]*(.*)$")
 _PLANNING = re.compile(r"^[ \t]*(?:(?:SCHEDULED|DEADLINE|CLOSED):[ \t]*[<\[][^<>\[\]\n]{1,60}[>\]][ \t]*)+$")
 _COMMENT = re.compile(r"^[ \t]*#(?:[ \t]|$)")
 _STAMP = re.compile(
@@ -53,7 +55,7 @@ class _Reading:
     parts: list[Part] = field(default_factory=list)
     heads: list[_Head] = field(default_factory=lambda: [_Head()])
     prose: list[str] = field(default_factory=list)
-    keywords: dict[str, str] = field(default_factory=dict)
+    keywords: dict[str, list[str]] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     headings: int = 0
     ends: list[int] = field(default_factory=list)
@@ -76,7 +78,7 @@ def read(text: str, source: str) -> Document:
     while at < len(lines):
         at = _take(found, lines, at)
     _end_prose(found)
-    words = found.keywords
+    words = {name: " ".join(values) for name, values in found.keywords.items()}
     top = found.heads[0].fields
     title = _plain(words.get("title", "")) or stem(source)
     given = re.findall(r'"([^"]{1,200})"|(\S+)', top.get("roam_aliases", "") or words.get("roam_alias", ""))
@@ -109,8 +111,7 @@ def _take(found: _Reading, lines: list[str], at: int) -> int:
                 found.left_out["drawers"] += 1
             return end + 1
     if keyword := _KEYWORD.match(line):
-        name, value = keyword[1].lower(), keyword[2].strip()
-        found.keywords[name] = f"{found.keywords[name]} {value}" if name in found.keywords else value
+        found.keywords.setdefault(keyword[1].lower(), []).append(keyword[2].strip())
     elif _COMMENT.match(line):
         found.left_out["comments"] += 1
     else:
@@ -120,10 +121,12 @@ def _take(found: _Reading, lines: list[str], at: int) -> int:
 
 def _take_heading(found: _Reading, lines: list[str], at: int, match: re.Match[str]) -> int:
     """Takes a heading with its planning line and its properties; returns how many lines these are."""
-    words = _COOKIE.sub("", _PRIORITY.sub("", match[2]))
+    line = match[2].rstrip(" \t")
+    tags = _TAGS.search(line)
+    words = _COOKIE.sub("", _PRIORITY.sub("", (line[: tags.start()] if tags else line).lstrip(" \t")))
     state = _STATES.match(words)
     words = _PRIORITY.sub("", words[state.end() :] if state else words)
-    head = _Head(len(match[1]), _plain(words), tuple(tag for tag in (match[3] or "").split(":") if tag))
+    head = _Head(len(match[1]), _plain(words), tuple(tag for tag in (tags[1] if tags else "").split(":") if tag))
     taken, planned = 1, ""
     if at + taken < len(lines) and _PLANNING.match(lines[at + taken]):
         planned = lines[at + taken].strip()
@@ -153,7 +156,7 @@ def _take_heading(found: _Reading, lines: list[str], at: int, match: re.Match[st
 def _properties(head: _Head, lines: list[str]) -> None:
     for line in lines:
         if field_ := _PROPERTY.match(line):
-            head.fields[field_[1].lower()] = clean(field_[2])
+            head.fields[field_[1].lower()] = clean(field_[2].rstrip(" \t"))
 
 
 def _take_block(found: _Reading, lines: list[str], at: int, begin: re.Match[str]) -> int:

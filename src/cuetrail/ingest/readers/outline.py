@@ -18,6 +18,8 @@ from cuetrail.text.normalise import norm_name
 _LONGEST_LINE = 160
 # A longer block is linked to, not quoted.
 _LONGEST_QUOTE = 500
+QUOTED_CHARS, QUOTED_TIMES = 1_000_000, 4
+"""So many characters, and so many times its own text, the references of a page quote; later ones are blank."""
 DEEPEST = 100
 """Blocks are nested at most so deep; deeper ones count as children of the last level."""
 
@@ -86,10 +88,38 @@ def resolve(text: str, known: Texts, missed: Callable[[str], None]) -> tuple[str
     return text, tuple(links), tuple(tags)
 
 
+class _Quotable(Mapping[str, str]):
+    """The texts of blocks for the references of one page. Once so many characters were quoted, they are blank: a small
+    file in which each block refers to long ones many times would fill the memory.
+    """
+
+    def __init__(self, texts: Texts, most: int) -> None:
+        self._texts, self._left = texts, most
+
+    def __getitem__(self, id_: str) -> str:
+        text = self._texts[id_]
+        self._left -= min(len(text), _LONGEST_QUOTE)
+        return text if self._left >= 0 else ""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self._texts
+
+
 def parts(blocks: Sequence[Block], known: Texts, missed: Callable[[str], None]) -> list[Part]:
     """Returns the parts of a page: one for each heading, and one or more for each other block with all below it. Calls
     `missed` with the id of each unknown block that a text refers to.
     """
+    size = sum(len(one.text) for block in blocks for one, _ in _walk(block))
+    return _parts(blocks, _Quotable(known, QUOTED_CHARS + QUOTED_TIMES * size), missed)
+
+
+def _parts(blocks: Sequence[Block], known: Texts, missed: Callable[[str], None]) -> list[Part]:
     found: list[Part] = []
     for block in blocks:
         if block.level and norm_name(block.text):
@@ -97,7 +127,7 @@ def parts(blocks: Sequence[Block], known: Texts, missed: Callable[[str], None]) 
             found.append(
                 Part(words, level=block.level, props={"heading": words}, tags=block.tags, aliases=_alias(block))
             )
-            found += parts(block.below, known, missed)
+            found += _parts(block.below, known, missed)
         else:
             found += [part for part in _block_parts(block, known, missed) if part.text.strip()]
     return found

@@ -9,7 +9,7 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from cuetrail.errors import CuetrailError, InputError
-from cuetrail.model import Scope
+from cuetrail.model import FileError, Scope
 from cuetrail.serve.rest.auth import Access
 from cuetrail.serve.rest.problem_details import Problem, problem_body, problem_from
 from cuetrail.serve.rest.requests import json_arguments, spooled_file, uploaded_file
@@ -166,7 +166,7 @@ def _import_file(
         if (found := recognise(path, arguments.get("format"))) in INGESTED:
             raise InputError(f"the file is in the format {found}: send it to /v1/ingest?source=NAME")
         if report is None:
-            return memory.import_(path, **arguments, progress=progress)
+            return _unnamed(memory.import_(path, **arguments, progress=progress), path)
         with report.open("w", encoding="utf-8") as file:
 
             def on_line(line: LineReport) -> None:
@@ -177,10 +177,16 @@ def _import_file(
                 if progress is not None:
                     progress(step, done, total)
 
-            return memory.import_(path, **arguments, on_line=on_line, progress=flushed)
+            return _unnamed(memory.import_(path, **arguments, on_line=on_line, progress=flushed), path)
     except CuetrailError as error:
         # The client must not see paths of this machine.
         raise type(error)(str(error).replace(str(path), "the file")) from error
+
+
+def _unnamed(report: ImportReport, path: Path) -> ImportReport:
+    """Returns the report without the path at which this machine keeps the file."""
+    errors = (FileError("the file", error.error.replace(str(path), "the file")) for error in report.errors)
+    return replace(report, errors=tuple(errors))
 
 
 async def _export(service: Service, request: Request, scope: Scope | None) -> ASGIApp:

@@ -54,6 +54,13 @@ _LABEL = re.compile(
     r"[^\W\d][\w.-]{0,29}(?: [\w.-]{1,29}){0,3}(?: [\[(][\d: apm.,/-]{3,20}[\])])?(?:: | [–—-] )"
     r"|[^\W\d][\w.-]{0,29}> |<\w[\w.|-]{0,29}> |@[\w.-]{1,30}:? |#\d{1,5}:? |\d{1,4}: "
 )
+# Names of speakers at the beginning of lines, behind which a disguise may stand: one, and up to three in markup.
+_NAMED = r"[^\W\d][\w.-]{0,29}(?: [\w.-]{1,29}){0,3}"
+_SPEAKER = re.compile(rf"^[^\S\n]*{_NAMED}:[^\S\n]+", re.MULTILINE)
+_SPEAKERS = re.compile(
+    rf"^[^\S\n]*(?:[*_]{{0,3}}{_NAMED}(?: [\[(][\d: apm.,/-]{{3,20}}[\])])?[*_]{{0,3}}[:>][*_]{{0,3}}[^\S\n]+){{1,3}}",
+    re.MULTILINE,
+)
 _CUTS = (_SENTENCE, _LINE)
 _BEHIND = " .!?…。！？｡;,:\"'”’»)]*_|"
 # Markup, and tags or block ids at the end, do not change what a text says.
@@ -128,6 +135,8 @@ _WRAPPED = re.compile(
     r"|\w{1,30}[^\S\n]?=(?!=))[^\S\n]*",
     re.IGNORECASE | re.MULTILINE,
 )
+# Those of all of these that stand at the beginning of a line.
+_AT_BEGINNING = (_PREFIX, _ADDITIONS[0], _FRAMES[1], *_FRAMES[5:], _BBCODE, _WRAPPED)
 _COMMAND = re.compile(r"\\[a-z]{1,30}\*?(?:\[[^\[\]{}]*\])?\{([^{}]*)\}")
 # A string in quotes, as in JSON, CSV and code.
 _QUOTED = re.compile(
@@ -145,6 +154,7 @@ _MARKS = (
 )
 _SPACING = rf"(?:[{_MARKS}]|[.,-](?!\d))"
 _PUNCTUATION = re.compile(rf"((?<=\d){_SPACING}++(?=\d))|{_SPACING}++")
+_SPACES, _DIGIT = re.compile(rf"{_SPACING}++"), re.compile(r"\d")
 _EDGES = re.compile(r"^\W+(?=[^\W\d])|\$+\Z")
 _TAG = re.compile(r"#[^\s#]+|\^[\w-]+")
 
@@ -178,15 +188,37 @@ def letters(words: str) -> str:
     >>> letters("the boat-\\nhouse, „kept“ by ann"), letters("from 1.5 to -20, and c++")
     ('theboathousekeptbyann', 'from1.5to-20andc++')
     """
-    return _PUNCTUATION.sub(r"\1", _EDGES.sub("", words))
+    words = _EDGES.sub("", words)
+    # Without a digit, as usual, no group must be kept, which takes half the time.
+    return _PUNCTUATION.sub(r"\1", words) if _DIGIT.search(words) else _SPACES.sub("", words)
 
 
-def _same(text: str) -> dict[str, None]:
-    """Returns the text as it is, without disguises, and without disguises and comments; each form once."""
+def _same(text: str, speaker: str = "") -> dict[str, None]:
+    """Returns the text as it is, without disguises, and without disguises and comments; each form once. So also what
+    stands behind the name of its speaker, if there is a disguise.
+    """
     forms = dict.fromkeys((text, undisguised(text)))
     if "<!--" in text or "%%" in text:
         forms[undisguised(_without_comments(text))] = None
+    if speaker:
+        said = re.sub(rf"^{re.escape(speaker)}:[^\S\n]+", "", text, flags=re.MULTILINE)
+        if (plain := undisguised(said)) != said:
+            forms[plain] = None
     return forms
+
+
+def _said(text: str) -> dict[str, None]:
+    """The forms of what stands behind the names of speakers, if there is a disguise or an addition."""
+    text = undisguised(text)
+    said = _SPEAKERS.sub("", text)
+    if said == text:
+        return {}
+    # One name alone is no disguise: `_runs` reads a text without it.
+    one_name = _SPEAKER.sub("", text) == said
+    if one_name and not any(form.search(said) for form in _AT_BEGINNING):
+        return {}
+    # Behind the disguise another name may stand.
+    return _without_additions(_same(said) | _same(_SPEAKERS.sub("", undisguised(said))))
 
 
 def _without_additions(forms: dict[str, None]) -> dict[str, None]:
@@ -426,7 +458,11 @@ def _readings(node: Node) -> list[Reading]:
 
 
 def _forms(node: Node) -> list[TextHashes]:
-    forms = _without_additions(_same(_text(node)))
+    forms = _without_additions(_same(_text(node), _speaker(node))) | _said(_text(node))
+    if "_" in _text(node) and " " not in _text(node):
+        # A tag or a bucket, as it is stored.
+        spaced = _text(node).replace("_", " ")
+        forms |= _without_additions(_same(spaced)) | _said(spaced)
     return [text_hashes(node if form == _text(node) else replace(node, text=form)) for form in forms]
 
 
@@ -548,7 +584,7 @@ def _tombstone(kind: str, words: str) -> str:
 
 def text_tombstones(text: str, speaker: str = "", shared: Collection[str] = ()) -> list[str]:
     """Returns the hashes that a forgotten text leaves: none of `shared` paragraphs alone, which others contain too."""
-    return [hash_ for form in _same(text) if form for hash_ in _tombstones(form, speaker, shared)]
+    return [hash_ for form in _same(text, speaker) if form for hash_ in _tombstones(form, speaker, shared)]
 
 
 def node_paragraphs(node: Node) -> list[str]:
@@ -565,7 +601,7 @@ def paragraphs(text: str, speaker: str = "") -> list[str]:
 
 def whole_tombstones(nodes: Iterable[Node], shared: Collection[str] = ()) -> set[str]:
     """Returns the hashes that forgotten nodes leave of their whole texts and paragraphs, without those of sentences."""
-    texts = {(text, _speaker(node)) for node in nodes for text in _same(_text(node)) if text}
+    texts = {(text, _speaker(node)) for node in nodes for text in _same(_text(node), _speaker(node)) if text}
     return {hash_ for text, speaker in texts for hash_ in _whole_tombstones(text, speaker, shared)}
 
 
@@ -687,15 +723,15 @@ def copy_test(nodes: Sequence[Node]) -> tuple[tuple[int, int] | None, Callable[[
     """
     said = [node for node in nodes if node.text]
     texts = {fingerprint(node.text) for node in said}
-    words = {one for node in said for one in _both_readings(node) if len(one) >= SHORTEST}
-    sizes = [len("".join(text.split())) for node in said for text in (node.text, *_both_readings(node))]
+    words = {one for node in said for one in _bare_readings(node) if len(one) >= SHORTEST}
+    sizes = [len("".join(text.split())) for node in said for text in (node.text, *_bare_readings(node))]
 
     def is_copy(text: str, props: Mapping[str, Any]) -> bool:
-        return fingerprint(text) in texts or not words.isdisjoint(_both_readings(Node("", text=text, props=props)))
+        return fingerprint(text) in texts or not words.isdisjoint(_bare_readings(Node("", text=text, props=props)))
 
     return (min(sizes), max(sizes) + AROUND) if sizes else None, is_copy
 
 
-def _both_readings(node: Node) -> tuple[str, str]:
-    """Returns a node's text as bare words (see `bare`) twice: as it is, and after `undisguised` has cleaned it."""
-    return bare_words(node), bare(undisguised(_text(node)), _speaker(node))
+def _bare_readings(node: Node) -> tuple[str, ...]:
+    """Returns a node's text as bare words (see `bare`): as it is, and without disguises, in the forms of `_same`."""
+    return tuple(bare(form, _speaker(node)) for form in _same(_text(node), _speaker(node)))

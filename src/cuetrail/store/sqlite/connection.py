@@ -613,11 +613,17 @@ def _end(db: sqlite3.Connection) -> None:
 def roll_back(path: Path) -> None:
     """Undoes a change that a killed process was making without the write-ahead log; only a restore makes such a change.
 
-    SQLite undoes it as soon as a connection that may write reads the file.
+    SQLite undoes it as soon as a connection that may write reads the file. A journal with nothing to undo, of a process
+    that was killed before it wrote, is deleted here.
     """
-    if path.with_name(f"{path.name}-journal").exists():
+    journal = path.with_name(f"{path.name}-journal")
+    if journal.exists():
         with contextlib.closing(sqlite3.connect(path)) as db:
             db.execute("PRAGMA user_version").fetchone()
+            # While this connection has the log open, no process can write without the log.
+            if db.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+                with contextlib.suppress(OSError):
+                    journal.unlink(missing_ok=True)
 
 
 def _make_if_missing(path: Path) -> None:

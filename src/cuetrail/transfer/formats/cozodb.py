@@ -212,12 +212,19 @@ def _take_edges(relation: _Relation, atoms: _Atoms, edges: dict[str, Edge], repo
             report(f"{where}: it leads from {src!r:.60} to itself.")
             continue
         weight = _get(row, "weight")
-        share = float(weight) if isinstance(weight, (int, float)) and not isinstance(weight, bool) else EDGE_WEIGHT
+        share = weight if isinstance(weight, int | float) and not isinstance(weight, bool) else EDGE_WEIGHT
         type_ = _word(_get(row, "type")) or relation.name
         id_ = digest(FORMAT, "edge", src, dst, type_)
         at = to_ms(_get(row, "at")) or 0
         edges[id_] = Edge(
-            id_, node_id(src), node_id(dst), weight=min(max(share, 0.25), 1.0), type=type_, created=at, updated=at
+            # A whole number may be too large for a float before it is cut off.
+            id_,
+            node_id(src),
+            node_id(dst),
+            weight=float(min(max(share, 0.25), 1.0)),
+            type=type_,
+            created=at,
+            updated=at,
         )
 
 
@@ -239,7 +246,7 @@ def _list(value: Any) -> list[str]:
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = value.strip("[] ")
     if isinstance(value, str):
         value = value.split(",")

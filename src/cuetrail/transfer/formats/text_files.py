@@ -3,14 +3,13 @@ them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from cuetrail.errors import InputError, ReadError
-from cuetrail.files import read_at_most, replacing
+from cuetrail.files import load_json, read_at_most, replacing
 from cuetrail.model import FileError
 from cuetrail.text.normalise import clean
 
@@ -73,7 +72,7 @@ def numbered_lines(data: bytes, report: Report) -> Iterator[tuple[int, str]]:
 def parse_json(text: str) -> Any:
     """Parses JSON and cleans all its strings; NaN and infinities become null. Raises ValueError."""
     try:
-        return cleaned(json.loads(text, parse_constant=lambda _: None))
+        return cleaned(load_json(text, parse_constant=lambda _: None))
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

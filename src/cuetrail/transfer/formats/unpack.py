@@ -21,7 +21,7 @@ from cuetrail.transfer.formats.text_files import MOST_BYTES
 HEAD_BYTES = 1 << 16
 
 
-_GZIP, _ZIP, _SQLITE = b"\x1f\x8b", b"PK\x03\x04", b"SQLite format 3\x00"
+_GZIP, _ZIP, _ENTRY, _SQLITE = b"\x1f\x8b", b"PK\x03\x04", b"PK\x01\x02", b"SQLite format 3\x00"
 # Documents and programs that are packed as zip archives.
 _OTHER_ZIPS = frozenset({".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar", ".whl"})
 
@@ -151,6 +151,10 @@ def _unzip(
     path: Path, folder: Path, wanted: Callable[[str], bool], budget: _Budget, others: Counter[str], depth: int
 ) -> None:
     try:
+        if _count_entries(path) > 2 * MOST_MEMBERS:
+            # `zipfile` would make an object of each, which takes ten times as much memory as the archive. Twice as
+            # many, because entries of archives inside this one are among those counted.
+            budget.spend(0, MOST_MEMBERS + 1)
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
             budget.spend(0, len(members))
@@ -168,6 +172,16 @@ def _unzip(
         raise ReadError(f"{path.name} is a zip archive and damaged ({error}). Download or make it again.") from error
     except RuntimeError as error:
         raise ReadError(f"{path.name} is encrypted. Unzip it with its password, and import the folder.") from error
+
+
+def _count_entries(path: Path) -> int:
+    """Returns how often the mark of an entry in the list of files is in an archive: at least once for each file."""
+    count, end = 0, b""
+    with path.open("rb") as file:
+        while piece := file.read(CHUNK_BYTES):
+            count += (end + piece).count(_ENTRY)
+            end = piece[-len(_ENTRY) + 1 :]
+    return count
 
 
 _ZIP_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, UnicodeDecodeError)
@@ -209,7 +223,8 @@ def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, budg
                 budget.spend(len(piece))
                 file.write(piece)
     except (OSError, ValueError) as error:
-        raise ReadError(f"{member.filename} cannot be unpacked ({error}). Unzip the archive by hand.") from error
+        reason = getattr(error, "strerror", None) or error
+        raise ReadError(f"{member.filename[:200]} cannot be unpacked ({reason}). Unzip the archive by hand.") from error
     # An archive may state a time that is none.
     with contextlib.suppress(OSError, ValueError):
         stamp = datetime(*member.date_time, tzinfo=UTC).timestamp()

@@ -21,6 +21,7 @@ from cuetrail.errors import InputError, MemoryError_
 from cuetrail.graph import GraphMapping
 from cuetrail.model import Edge
 from cuetrail.recall.render.graph import to_cypher
+from cuetrail.text.cypher import quoted
 from tests.graph.test_graph_source import Plain, conformance
 from tests.servers import Login
 from tests.store.contract import test_activation as reference
@@ -169,6 +170,42 @@ def test_a_question_begins_at_what_the_full_text_index_finds(driver: Driver, gra
     wrong = Graph(server.uri, {**mapping(), "fulltext": "nothing"})
     with wrong, pytest.raises(InputError, match="no full-text index 'nothing'"):
         wrong.activate("why?")
+
+
+def test_names_in_a_mapping_are_names_and_never_code(driver: Driver, server: Login) -> None:
+    evil = ("a`b", "\\u0060) DETACH DELETE n //", "x`|`y")
+    driver.execute_query("CREATE (:Guard)-[:KEEPS]->(:Guard)")
+    for number, name in enumerate(evil):
+        label = quoted(name)
+        driver.execute_query(
+            f"CREATE (:{label} {{{label}: $one}})-[:{label} {{w: 0.5, {label}: 'x'}}]->(:{label} {{{label}: $two}})",
+            one=f"a{number}", two=f"b{number}",
+        )  # fmt: skip
+    for number, name in enumerate(evil):
+        fields = {"labels": [name], "types": [name], "id": name, "weight": "w", "tags": name, "name": name}
+        with Graph(server.uri, fields) as graph:
+            (found,) = graph.activate([(f"a{number}", 0.9)], min_activation=0.0)
+            assert [path.ids[-1] for path in found.paths] == [f"b{number}"], name
+            assert [one.node.id for one in graph.traverse(f"a{number}").arrivals] == [f"b{number}"]
+            assert graph.check().nodes == 2
+            driver.execute_query(f"EXPLAIN {graph.to_cypher([found])}")
+    assert driver.execute_query("MATCH (n:Guard)-[:KEEPS]->(:Guard) RETURN count(n)").records[0][0] == 1
+
+
+def test_a_check_says_what_a_mapping_leaves_out_and_which_values_cannot_be_read(driver: Driver, server: Login) -> None:
+    driver.execute_query(
+        "CREATE (:Memory {uid: 'X'})-[:RELATES {w: 'much', topics: 5}]->(:Memory {uid: 'Y'}),"
+        " (:Memory {uid: 'Z'})-[:RELATES {w: 0.5, topics: 'a'}]->(:Memory {uid: 'V'})"
+    )
+    bare = {"labels": ["Memory"], "types": ["RELATES"], "id": "uid", "weight": None, "tags": None}
+    with Graph(server.uri, bare) as graph:
+        levels = {one.check: one.level for one in graph.check().findings}
+        assert (levels["weight"], levels["tags"]) == ("advice", "advice")
+    with Graph(server.uri, mapping()) as graph:
+        found = {one.check: (one.level, one.message) for one in graph.check().findings}
+        assert found["weight"] == ("fault", "1 of 2 weights are no numbers: they count as missing")
+        assert found["tags"][0] == "fault"
+        assert found["tags"][1].startswith("1 of 2 tags are neither a list of texts nor a text")
 
 
 def test_a_check_says_what_fits_what_does_not_and_which_index_is_missing(

@@ -6,13 +6,13 @@ them writes. JSON of another kind goes to its own reader.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cuetrail.errors import ReadError
+from cuetrail.files import load_json
 from cuetrail.ingest import split
 from cuetrail.ingest.document import Document, LeftOut, Part, aliases, stem
 from cuetrail.ingest.passages import compose
@@ -85,7 +85,7 @@ def load_values(text: str) -> tuple[Any, int]:
     The value is None if the text is neither, or if most of its lines are broken.
     """
     try:
-        return json.loads(text), 0
+        return load_json(text), 0
     except (ValueError, RecursionError):
         pass
     values: list[Any] = []
@@ -93,7 +93,7 @@ def load_values(text: str) -> tuple[Any, int]:
     # splitlines() would also split at U+2028, which strings may contain.
     for line in filter(str.strip, text.split("\n")):
         try:
-            values.append(json.loads(line))
+            values.append(load_json(line))
         except (ValueError, RecursionError):
             broken += 1
             if broken > len(values) + 1:

@@ -49,7 +49,9 @@ def _open_server(address: str) -> Store:
 
 
 def _with_login(address: str) -> Address:
-    """Parses the address of a server and adds user name and password where it has none. Raises InputError."""
+    """Parses the address of a server and adds the user name and password that it lacks, from the environment or the
+    keyring. Raises InputError if it is no address.
+    """
     from cuetrail.store.neo4j.connection import Address, parse
     from cuetrail.store.neo4j.login import server_login
 

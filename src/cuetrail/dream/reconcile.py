@@ -202,8 +202,8 @@ def _remove_empty_episodes(work: Work, ids: Sequence[str]) -> None:
 
 
 def _mentions(known: _Lookup, writes: Writes, found: Sequence[Mention]) -> None:
-    """Adds ledger rows for the nodes that each source mentions. How many of its atoms do so is counted when the pass
-    `mentions` reads the texts.
+    """Adds a ledger row for each of these mentions, or corrects its time. How many atoms of a source mention a node is
+    counted when the pass `mentions` reads the texts.
     """
     pairs = {pair: record.at for record in found for pair in known.pairs([record])}
     there = known.rows(Book.SOURCE_NAMES, (source for source, _ in pairs))

@@ -1,6 +1,7 @@
 """The tags that dreams give: which of an atom's tags a pass may change.
 
-A pass changes only tags of its own origin; tags that users gave take precedence.
+A pass changes only tags of its own origin; tags of users and files take precedence, then those of the more specific
+pass.
 """
 
 from __future__ import annotations

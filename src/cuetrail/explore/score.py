@@ -122,8 +122,8 @@ def rank_matches(
 
 
 def last_time_of(node: Node) -> int:
-    """Returns the time that freshness counts from: the last update of a person, concept or entity, else the end of an
-    episode or storyline, else the node's own time.
+    """Returns the time that freshness counts from: the last update of a node for a person or thing (SEMANTIC_KINDS),
+    else the end of an episode, storyline or macro, else the node's own time.
     """
     if node.kind in SEMANTIC_KINDS:
         return node.updated

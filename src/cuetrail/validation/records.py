@@ -144,8 +144,8 @@ def _life(retention: Any, confidence: Any) -> Life:
 
 
 def make_vector(given: Any, dim: int) -> tuple[float, ...]:
-    """Returns the numbers of a vector that a caller gives, divided by the largest. Raises InputError if it has not
-    `dim` numbers, or only zeros.
+    """Returns the numbers of a vector that a caller gives, divided by the largest absolute value among them.
+    Raises InputError if it has not `dim` numbers, or only zeros.
     """
     numbers = tuple(islice(given, dim + 1)) if is_list(given) else ()
     if len(numbers) != dim or not all(map(is_number, numbers)):

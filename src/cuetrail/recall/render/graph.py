@@ -129,7 +129,9 @@ RETURN a, e, b, hop[3] AS energy ORDER BY energy DESC"""
 
 
 def _id(id_: str | None, mapping: GraphMapping) -> str:
-    """Returns the literal of an id as the graph stores it, without the owner behind `@@` that a shared memory shows."""
+    """Returns the literal of an id as the graph stores it: in a memory without the owner behind `@@` that a shared one
+    shows. `null` for None.
+    """
     if id_ is None:
         return "null"
     return literal(mapping.stored_id(id_.partition(SIGN)[0] if mapping == MEMORY else id_))

@@ -80,7 +80,7 @@ class RankInput:
 
     @cached_property
     def cover(self) -> Values:
-        """Returns the share of the query terms that each candidate contains."""
+        """Returns, by candidate, the weight of the query terms it contains as a share of the weight of all of them."""
         return {id_: self.coverage.share(self.coverage.terms[id_]) for id_ in self.nodes}
 
     @cached_property

@@ -501,8 +501,8 @@ def _own_names(node: Node) -> str:
 
 
 def variants_of(node: Node) -> frozenset[str]:
-    """Returns the spellings under which a node's name and first aliases may occur in a text. For a node without a name,
-    those of its title and of the names its text is about.
+    """Returns the spellings under which a node's name and first aliases may occur in a text. For a node with neither,
+    those of what its text is known by (`topic_names`).
     """
     names = [name for name in (node.name, *node.aliases[:MOST_ALIASES]) if name] or topic_names(node.props)
     return frozenset[str]().union(*map(name_variants, names)) if names else frozenset()

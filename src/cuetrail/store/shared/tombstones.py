@@ -450,8 +450,8 @@ def _matches(
 
 
 def _readings(node: Node) -> list[Reading]:
-    """Returns the hashes of a node's text as it is and, if that differs, without disguises, and of its strings in
-    quotes.
+    """Returns the hashes of a node's text as it is and, where they differ, without disguises, additions and speakers,
+    and of its strings in quotes.
     """
     strings = quoted_hashes(_text(node))
     return [*_forms(node), *([strings] if strings is not None else ())]

@@ -267,7 +267,7 @@ _Small = tuple[int, int, float, int, frozenset[Any], list[Step]]
 
 
 def _take_together(edges: Incident, level: Frontier, nodes: Sequence[_Small]) -> None:
-    """Adds, for each of these frontier nodes, all steps to neighbours that transmit enough energy to its list."""
+    """Adds to the list of each of these frontier nodes all its steps to neighbours that transmit enough energy."""
     tags, floor, sim = level.tags, level.tag_sim_floor, 1.0
     at = {node[0]: node for node in nodes}
     if tags:

@@ -29,8 +29,8 @@ PICKY = {
     "/memories", "/memories/{id}", "/memories/{id}/history", "/search", "/v1/activate", "/v1/add", "/v1/add_many",
     "/v1/batch", "/v1/bench", "/v1/chat", "/v1/declare", "/v1/doomed", "/v1/dream", "/v1/edit",
     "/v1/event/{event_id}", "/v1/explore", "/v1/fact", "/v1/facts", "/v1/forget", "/v1/import", "/v1/ingest",
-    "/v1/ingest_text", "/v1/link", "/v1/memories/search", "/v1/narrate", "/v1/note", "/v1/recall", "/v1/reembed",
-    "/v1/relate", "/v1/tag_walk", "/v1/timeline", "/v1/traverse", "/v2/memories",
+    "/v1/ingest_text", "/v1/link", "/v1/memories/search", "/v1/merge", "/v1/narrate", "/v1/note", "/v1/recall",
+    "/v1/reembed", "/v1/relate", "/v1/tag_walk", "/v1/timeline", "/v1/traverse", "/v2/memories",
 }  # fmt: skip
 """What may refuse arguments that fit their types: where nothing is left to do with them, or they do not fit each other,
 a file, the form of an id or what is in the memory. Everything else takes all that fits its description.

@@ -326,3 +326,44 @@ def test_folded_passages_are_marked_too_and_the_current_one_leads_its_note(memor
     (old,) = (one for one in hit.more if "Berlin" in one.node.text)
     assert "superseded 2026-03-02: lives in Lisbon" in old.mark
     assert old.score <= hit.score
+
+
+# --- facts by their value
+
+
+@pytest.fixture
+def kofi(memory: Memory) -> Memory:
+    memory.fact("Kofi", "owns", "the kite shed", now=NOW)
+    memory.fact("Kofi", "lives_in", "Ängelholm", now=NOW)
+    memory.fact("Wingbeat", "uses", "SQLite", now=NOW)
+    memory.fact("Wingbeat", "status", "draft", now=NOW - 1)
+    memory.fact("Wingbeat", "status", "released", now=NOW)
+    memory.add("The boat goes on Tuesdays if the wind allows.", now=NOW)
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("cue", "fact"),
+    [
+        ("who owns the kite shed?", "Kofi owns the kite shed"),
+        ("the kite shed", "Kofi owns the kite shed"),
+        ("who lives in Ängelholm?", "Kofi lives in Ängelholm"),
+        ("which program uses SQLite?", "Wingbeat uses SQLite"),
+        ("sqlite", "Wingbeat uses SQLite"),
+    ],
+)
+def test_a_fact_is_found_by_its_value_if_nothing_else_answers(kofi: Memory, cue: str, fact: str) -> None:
+    found = ask(kofi, cue)
+    assert found.answerable
+    assert [one.line.partition(" (")[0] for one in found.facts] == [fact]
+    assert found.text.startswith(fact)
+
+
+@pytest.mark.parametrize("cue", ["who painted the kite shed?", "what has the status draft?", "who sells SQLite?"])
+def test_a_value_alone_does_not_answer_another_question(kofi: Memory, cue: str) -> None:
+    assert not ask(kofi, cue).facts
+
+
+def test_facts_of_others_are_not_found_by_their_value(kofi: Memory) -> None:
+    with Memory(kofi.address, scope=Scope(user="mallory")) as other:
+        assert not ask(other, "who owns the kite shed?").answerable

@@ -11,7 +11,7 @@ A text that states a superseded or retracted fact is marked, and ranks below tex
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -56,10 +56,13 @@ LONGEST_VALUE, LONGEST_MARK = 200, 80
 BELOW, MARKS = 0.999, 2
 # A faded fact had a lower score than this when a dream retracted it; see `dream.passes.facts`.
 FADED = 0.2
+# Below this confidence facts are looked for by their value, too, of so many words.
+UNSURE, LONGEST_RUN = 0.5, 6
 # Names of the node that holds the user's own facts, beside the name of the user.
 OWNERS = ("me", "user")
 
 _WORD = re.compile(r"[^\W_]+")
+_AROUND_WORDS = ".,;:!?'\"()[]“”‘’"
 _OF_OWNER = re.compile(r"\b(?:i|my|mine|myself)\b|\babout me\b", re.IGNORECASE)
 _SHORT_NAME = re.compile(r"(?<![\w'’])[^\W\d_]{1,2}(?!\w)")
 _ASKS_WHO_I_AM = re.compile(r"\bwho am i\b|\babout (?:me|myself)\b", re.IGNORECASE)
@@ -111,12 +114,25 @@ def with_current_facts(
 ) -> Scored:
     """Score stage: returns the hits of `rank`, and the current facts that fit the cue.
 
-    Hits that state ended facts are marked and moved down. Nodes without text are left out if their facts are shown.
+    Hits that state ended facts are marked and moved down. Nodes without text are left out if their facts are shown. If
+    nothing is likely to answer, facts are also looked for by their value.
     """
     scored = rank(context, anchored, reached)
     if how.facts <= 0:
         return scored
     assert isinstance(anchored, TrailAnchors), "facts lead the answers of TRAIL"
+    scored = _with_facts_of_subjects(context, anchored, scored, how)
+    unsure = not scored.anchors or (scored.confidence is not None and scored.confidence < UNSURE)
+    if scored.facts or not unsure or anchored.literal or _filters(context.cue.where):
+        return scored
+    facts = _facts_of_value(context, anchored)[: how.facts]
+    return replace(scored, anchors=(), facts=tuple(facts)) if facts else scored
+
+
+def _with_facts_of_subjects(context: RecallContext, anchored: TrailAnchors, scored: Scored, how: Trail) -> Scored:
+    """Returns the hits, marked where they state ended facts, and the current facts about the names in the cue that fit
+    the rest of it.
+    """
     mentioned = mentioned_subjects(context, anchored)
     found = read_facts(context, anchored, list(mentioned), scored.anchors)
     if found is None:
@@ -376,6 +392,44 @@ def _cosines(
     cosines = (matrix[: len(facts)] * matrix[len(facts) :]).sum(axis=1).round(9).tolist()
     floor = LEAST_CONTEXTUAL_COSINE if anchored.query_embedding.contextual else LEAST_COSINE
     return {fact.id: cosine for fact, cosine in zip(facts, cosines, strict=True) if cosine >= floor}
+
+
+# --- facts that a cue names by their value
+
+
+def _facts_of_value(context: RecallContext, anchored: TrailAnchors) -> list[RecalledFact]:
+    """Returns the current facts whose value stands in the cue, if it asks nothing else or names their predicate: "who
+    owns the kite shed?" finds "Kofi owns the kite shed".
+    """
+    content = _content_words(context)
+    values = _runs_of_words(context.cue.raw, content)
+    stated = context.store.facts(context.scope, sorted(values), "value") if values else {}
+    subjects = list(dict.fromkeys(fact.subject for some in stated.values() for fact in some))[:SUBJECTS]
+    found = read_facts(context, anchored, subjects, ()) if subjects else None
+    if found is None:
+        return []
+    asked, fits = dict[str, Asked](), dict[Fact, float]()
+    for fact in (fact for some in found.current.values() for fact in some):
+        value = (fact.value or "").lower()
+        if value not in values:
+            continue
+        own = set(_WORD.findall(fold(value)))
+        rest = tuple(word for word in content if word not in own)
+        terms = frozenset(term for word in rest for term in terms_of(word))
+        one = Asked(rest, terms, not terms, LEAST_IF_LOWER_CASE, sure=True)
+        if (fit := _fit(one, replace(fact, value=""), {})) > 0:
+            asked.setdefault(fact.subject, one)
+            fits[fact] = fit
+    best = sorted(fits, key=lambda fact: (-len(fact.value or ""), -fits[fact], *_importance(fact, found)))
+    return recalled_facts(context, {fact: fits[fact] for fact in best}, asked, found.nodes)
+
+
+def _runs_of_words(text: str, content: Collection[str]) -> set[str]:
+    """Returns, in lower case, the runs of up to LONGEST_RUN words of a text that have one of the content words."""
+    words = [word.strip(_AROUND_WORDS) for word in text[:LONGEST_NAMED].lower().split()]
+    runs = (words[at : at + size] for at in range(len(words)) for size in range(1, LONGEST_RUN + 1))
+    known = set(content)
+    return {" ".join(run) for run in runs if not known.isdisjoint(_WORD.findall(fold(" ".join(run))))}
 
 
 # --- a fact as a line

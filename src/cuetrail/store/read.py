@@ -31,7 +31,7 @@ Record = Node | Edge | Fact | Note | Mention | Link | SourceFile | Tombstone | V
 Band = tuple[int, int]
 """One of the three bands of a SimHash, as (number of the band, its value); see `formulas.bands`."""
 
-FactKey = Literal["subject", "id", "source_ref"]
+FactKey = Literal["subject", "id", "source_ref", "value"]
 """Facts are found by their subject, by their own id, or by the node they were extracted from."""
 
 EdgeKey = Literal["id", "via"]
@@ -199,7 +199,8 @@ class Reads(Protocol):
     def facts(
         self, scope: Scope, /, keys: Sequence[str], by: FactKey = "subject", held: HeldAt | Around | None = None
     ) -> dict[str, list[Fact]]:
-        """Returns the facts of each subject, the fact of each id, or the user's facts extracted from each node (`by`).
+        """Returns the facts of each subject, the fact of each id, the user's facts extracted from each node, or the
+        active facts with each value, which is given in lower case (`by`); at most FACTS_OF_VALUE of those.
 
         Facts of a subject are sorted as in `HeldAt`. With `held`, only facts that hold at its time are returned, or
         those that `Around` asks for.
@@ -302,6 +303,18 @@ class Reads(Protocol):
 def folder(under: str) -> str:
     """Returns the prefix of every path below a folder: its path with a slash; "" for all paths."""
     return under if not under or under.endswith("/") else under + "/"
+
+
+FACTS_OF_VALUE = 1_000
+"""The most facts that are read by their value: these have no index."""
+
+
+def by_value(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
+    """Groups facts by their value in lower case; those of a value are in order of id."""
+    found: dict[str, list[Fact]] = {}
+    for fact in sorted(facts, key=lambda fact: fact.id):
+        found.setdefault((fact.value or "").lower(), []).append(fact)
+    return found
 
 
 def by_ref(facts: Iterable[Fact]) -> dict[str, list[Fact]]:

@@ -335,3 +335,15 @@ def test_ended_facts_are_found_by_the_text_they_were_extracted_from(known: Store
     }
     stranger = Scope(user="stranger")
     assert known.facts(stranger, ["jacq"], held=Around(NOW + 2 * DAY, 10, ("old", "tea"))) == {}
+
+
+def test_active_facts_are_found_by_their_value_in_lower_case(known: Store) -> None:
+    shed, draft = fact("owns", "The Kite Shed"), fact("status", "Äußerst vorläufig")
+    state(known, shed, draft, fact("uses", "kite"))
+    found = known.facts(ME, ["the kite shed", "äußerst vorläufig", "shed"], "value")
+    assert {value: [one.id for one in some] for value, some in found.items()} == {
+        "the kite shed": [shed.id], "äußerst vorläufig": [draft.id],
+    }  # fmt: skip
+    state(known, fact("status", "done", NOW + DAY), single=True)
+    assert known.facts(ME, ["äußerst vorläufig"], "value") == {}
+    assert known.facts(Scope(user="mallory"), ["the kite shed"], "value") == {}

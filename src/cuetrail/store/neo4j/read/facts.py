@@ -15,7 +15,7 @@ from cuetrail.store.neo4j import rows as made
 from cuetrail.store.neo4j.connection import chunks, rows
 from cuetrail.store.neo4j.ids import RecordId
 from cuetrail.store.neo4j.reader import AMONG, ENDS, Reader
-from cuetrail.store.read import Around, FactKey, HeldAt, ScopeVersion, by_ref
+from cuetrail.store.read import FACTS_OF_VALUE, Around, FactKey, HeldAt, ScopeVersion, by_ref, by_value
 from cuetrail.store.shared.fact_fields import ACTIVE, ENDED
 
 SIDES = {"out": ("subject",), "in": ("object",), "both": ("subject", "object")}
@@ -37,6 +37,8 @@ WITH f, a, b WHERE a.part IN $parts AND (b IS NULL OR b.part IN $parts) RETURN p
 _BY_UID = f"UNWIND $uids AS uid MATCH (f:CueFact {{uid: uid}}) USING INDEX SEEK f:CueFact(uid) WITH f {_WITH_ENDS}"
 _FROM = f"""MATCH (f:CueFact) WHERE f.part IN $mine AND f.source_ref IN $refs AND f.status <> 'retracted'
 WITH f {_WITH_ENDS}"""
+_WITH_VALUE = f"""MATCH (f:CueFact) WHERE f.part IN $parts AND f.status IN $active AND toLower(f.value) IN $values
+WITH f {_WITH_ENDS} LIMIT $limit"""
 _ENDED = f"""UNWIND $keys AS key CALL (key) {{
   MATCH (f:CueFact) USING INDEX SEEK f:CueFact(past_subject)
   WHERE f.past_subject > toString(key) + ':' AND f.past_subject <= toString(key) + ':' + $moment AND {_SEEN}
@@ -141,8 +143,13 @@ def by_source_ref(reader: Reader, refs: Sequence[str]) -> dict[str, list[Fact]]:
     return by_ref(to_facts(reader, found))
 
 
+def with_value(reader: Reader, values: Sequence[str]) -> dict[str, list[Fact]]:
+    given = {"parts": reader.parts, "active": list(ACTIVE), "values": list(values), "limit": FACTS_OF_VALUE}
+    return by_value(to_facts(reader, rows(reader.tx, _WITH_VALUE, **given)))
+
+
 _BY: Mapping[FactKey, Callable[[Reader, Sequence[str]], dict[str, list[Fact]]]] = {
-    "subject": by_subject, "id": by_id, "source_ref": by_source_ref,
+    "subject": by_subject, "id": by_id, "source_ref": by_source_ref, "value": with_value,
 }  # fmt: skip
 
 

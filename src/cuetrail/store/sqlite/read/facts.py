@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from cuetrail.model import Direction, Fact
-from cuetrail.store.read import Around, FactKey, HeldAt, by_ref
+from cuetrail.store.read import FACTS_OF_VALUE, Around, FactKey, HeldAt, by_ref, by_value
 from cuetrail.store.sqlite import rows
 from cuetrail.store.sqlite.connection import chunks, marks
 from cuetrail.store.sqlite.reader import Reader
@@ -140,8 +140,21 @@ def by_source_ref(reader: Reader, refs: Sequence[str]) -> dict[str, list[Fact]]:
     return by_ref(made(reader, read))
 
 
+def with_value(reader: Reader, values: Sequence[str]) -> dict[str, list[Fact]]:
+    read: list[Row] = []
+    for some in chunks(list(dict.fromkeys(form for value in values for form in (value, _in_lower_ascii(value))))):
+        query = f"{rows.FACT} WHERE lower(f.value) IN ({marks(len(some))}) AND f.status IN ('staged', 'confirmed')"
+        read += reader.db.execute(f"{query} AND {_seen(reader)} ORDER BY f.id LIMIT {FACTS_OF_VALUE}", some)
+    return by_value(made(reader, read[:FACTS_OF_VALUE]))
+
+
+def _in_lower_ascii(value: str) -> str:
+    """Returns a value as SQLite's `lower`, which knows ASCII alone, leaves it if its words are capitalised."""
+    return " ".join(word if word[:1].isascii() else word[:1].upper() + word[1:] for word in value.split(" "))
+
+
 _BY: Mapping[FactKey, Callable[[Reader, Sequence[str]], dict[str, list[Fact]]]] = {
-    "subject": by_subject, "id": by_id, "source_ref": by_source_ref,
+    "subject": by_subject, "id": by_id, "source_ref": by_source_ref, "value": with_value,
 }  # fmt: skip
 
 

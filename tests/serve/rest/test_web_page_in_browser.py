@@ -269,6 +269,7 @@ def test_a_passage_is_opened_inside_its_note_scrolled_to_and_marked(page: Page, 
 
 def test_titles_names_and_tags_are_suggested_while_typing(page: Page) -> None:
     page.goto("/")
+    page.get_by_text("the whole timeline").wait_for()
     field = page.get_by_role("combobox", name="Search")
     field.press_sequentially("skarh")
     page.get_by_role("option", name=re.compile("Skarholm lighthouse")).wait_for()

@@ -23,7 +23,7 @@ from cuetrail.recall.anchor.hybrid_search import TrailAnchors
 from cuetrail.recall.dates_in_query import Span, read_dates
 from cuetrail.recall.query import LONGEST_NAMED
 from cuetrail.recall.render.text import SEPARATOR
-from cuetrail.recall.stage_types import Anchored, Reached, RecallContext, Scored
+from cuetrail.recall.stage_types import ANSWERABLE_FROM, Anchored, Reached, RecallContext, Scored
 from cuetrail.recall.trail_constants import Trail, is_bare
 from cuetrail.store.read import Around, HeldAt
 from cuetrail.store.shared.fact_fields import ACTIVE, begins, holds, until, value_of
@@ -56,8 +56,8 @@ LONGEST_VALUE, LONGEST_MARK = 200, 80
 BELOW, MARKS = 0.999, 2
 # A faded fact had a lower score than this when a dream retracted it; see `dream.passes.facts`.
 FADED = 0.2
-# Below this confidence facts are looked for by their value, too, of so many words.
-UNSURE, LONGEST_RUN = 0.5, 6
+# A value that is looked for in the cue has at most so many words.
+LONGEST_RUN = 6
 # Names of the node that holds the user's own facts, beside the name of the user.
 OWNERS = ("me", "user")
 
@@ -122,7 +122,7 @@ def with_current_facts(
         return scored
     assert isinstance(anchored, TrailAnchors), "facts lead the answers of TRAIL"
     scored = _with_facts_of_subjects(context, anchored, scored, how)
-    unsure = not scored.anchors or (scored.confidence is not None and scored.confidence < UNSURE)
+    unsure = not scored.anchors or (scored.confidence is not None and scored.confidence < ANSWERABLE_FROM)
     if scored.facts or not unsure or anchored.literal or _filters(context.cue.where):
         return scored
     facts = _facts_of_value(context, anchored)[: how.facts]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cuetrail.model import Budget, Recollection, Where
 from cuetrail.recall.query import Cue, parse_cue, query_terms, question_text
 from cuetrail.recall.render.text import budget_measure, refusal
-from cuetrail.recall.stage_types import Measure, RecallContext, Recipe, Scored
+from cuetrail.recall.stage_types import ANSWERABLE_FROM, Measure, RecallContext, Recipe, Scored
 from cuetrail.rerank.time_budget import Reranking
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 DEFAULT_BUDGET = Budget(tokens=2000)
 WALK_BUDGET = Budget(chars=8000)
-ANSWERABLE_FROM = 0.5
-"""The lowest confidence with which hits count as an answer."""
 
 
 def recall(

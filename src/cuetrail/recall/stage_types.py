@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Mode = Literal["all", "internal", "external"]
 
+ANSWERABLE_FROM = 0.5
+"""The lowest confidence with which hits count as an answer."""
+
 Measure = Callable[[str], int]
 """Returns the size of a text, in characters or tokens."""
 

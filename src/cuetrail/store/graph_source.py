@@ -69,7 +69,7 @@ class GraphSource(Protocol):
 
 
 class OwnGraph(Expands, Walks, Protocol):
-    """What activation, traversal and reading ask of a graph that is not a memory. A `scope` is ignored."""
+    """The methods by which a graph that is not a memory is activated, traversed and read. A `scope` is ignored."""
 
     def search(self, words: str, limit: int, /) -> Sequence[tuple[str, float]]:
         """Returns the ids of the nodes whose texts fit these words best, with their BM25. Raises InputError."""

@@ -84,7 +84,7 @@ LineResult = Literal["added", "changed", "unchanged", "written", "forgotten", "r
 
 @dataclass(frozen=True, slots=True)
 class LineReport:
-    """What became of one line of an export: its number, the type and id of its record, and the result.
+    """The result for one line of an export: its number, the type and id of its record, and whether it was written.
 
     `written` are records that are not compared with stored ones, such as notes. `reason` says why one was refused.
     """

@@ -1,4 +1,4 @@
-"""What people pass, turned into what the verbs take: times and budgets. Every door uses these functions.
+"""Converts the times and budgets that callers pass to those that the verbs take. Every door uses these functions.
 
 A time may be UTC milliseconds, a datetime, a date, ISO text, or words such as "yesterday", "last week" and "3 days
 ago". A datetime or text without a zone is UTC.

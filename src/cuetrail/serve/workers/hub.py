@@ -1,4 +1,4 @@
-"""What the processes of a server share and one process must decide: its writes, their keys, and its counts."""
+"""Passes the writes of all processes of a server on to the one that writes, and keeps their keys and metrics."""
 
 from __future__ import annotations
 

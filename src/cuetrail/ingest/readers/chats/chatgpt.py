@@ -1,4 +1,4 @@
-"""What is particular to an export of ChatGPT: the tree of a conversation, hidden messages, and marks of citations."""
+"""Reads what only exports of ChatGPT have: conversations that branch, hidden messages, and marks of citations."""
 
 from __future__ import annotations
 

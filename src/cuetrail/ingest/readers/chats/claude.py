@@ -1,4 +1,4 @@
-"""What is particular to an export of Claude: blocks of messages, attachments with texts, projects and memories."""
+"""Reads what only exports of Claude have: messages in blocks, attachments with texts, projects and memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the exports of ChatGPT and Claude hold beside chats, and is left out: its names, and files with account data.
+"""Names what is left out of exports of ChatGPT and Claude, and refuses their files without chats.
 
 Tool calls and their output, marks of citations, thoughts of the model and account data are left out and counted.
 """
